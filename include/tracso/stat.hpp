@@ -1,0 +1,90 @@
+#pragma once
+// What `tracso stat` says: the cost of one command, or of one process at one moment.
+
+#include "tracso/resources.hpp"
+#include "tracso/trace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracso {
+
+/// Sums over the libraries (the program itself is none), bytes.
+struct LibraryCosts {
+  std::size_t count = 0;
+  std::uint64_t file = 0;
+  std::optional<std::uint64_t> mapped, resident, private_bytes, relocations;
+};
+
+struct HeavyLibrary {
+  std::string name, path;
+  std::optional<std::uint64_t> file, resident, private_bytes;
+  std::vector<std::string> owners;  ///< "py:torch._C"; empty: none is known
+};
+
+/// Descriptors at two moments, compared by what they are open on and not by number: one that was
+/// closed and opened again on another number has not changed.
+struct DescriptorChange {
+  std::size_t before = 0, after = 0;
+  std::vector<Descriptor> opened;  ///< there now and not before, resolved
+  std::vector<Descriptor> closed;  ///< there before and not now, by link only
+  std::vector<Descriptor> leaked;  ///< the opened ones but for standard streams
+};
+
+/// One limit and how it was kept. `limit` is as the user wrote it.
+struct Budget {
+  std::string name;  ///< "max-peak", "no-leaks=fds", "deny", "regression:rss"
+  std::string limit;
+  std::optional<std::uint64_t> value;  ///< bytes or a number
+  bool ok = true;
+  std::string text;  ///< what was found, in words
+};
+
+/// The figures that runs and baselines are compared by.
+struct StatFigures {
+  std::optional<std::uint64_t> peak, rss, dirty, fds, threads, children, libs, wall_ns, cpu_ns;
+  bool operator==(const StatFigures&) const = default;
+};
+
+struct Stat {
+  std::string target;  ///< "run:python3:4242", "pid:4242"
+  std::string exe;
+  std::int32_t pid = 0;
+  std::optional<CommandInfo> command;  ///< nullopt: stat -p
+  std::string moment;                  ///< "exit stop", "last look", "look"
+  bool exact = true;                   ///< false: what happened after the last look is missing
+
+  std::optional<std::uint64_t> peak, resident, private_bytes, virtual_;
+  std::optional<MemoryByClass> memory;
+  LibraryCosts libraries;
+  std::vector<HeavyLibrary> heaviest;
+  /// Paths of all libraries: what a baseline compares.
+  std::vector<std::string> library_names;
+
+  std::optional<DescriptorChange> descriptors;
+  std::size_t threads_before = 0;
+  std::vector<ThreadInfo> threads;     ///< alive at the moment, or until the end
+  std::vector<ChildProcess> children;  ///< descendants and orphans
+  std::size_t children_born = 0;       ///< all that it started itself
+  Activity activity;
+  std::optional<std::int64_t> cpu_ns, children_cpu_ns, wall_ns;
+  std::vector<Budget> budgets;
+  std::vector<StatFigures> runs;  ///< of --runs, one each
+  std::vector<Notice> notices;
+};
+
+/// An earlier run, as --save-baseline wrote it.
+struct Baseline {
+  std::string version, kernel, target, huge_pages;
+  std::uint64_t page_bytes = 0;
+  StatFigures figures;
+  std::vector<std::string> libraries;  ///< file names, sorted
+};
+
+/// Of one run.
+StatFigures figures_of(const Stat& stat);
+
+}  // namespace tracso

@@ -1,0 +1,127 @@
+#pragma once
+// The call agent: code that runs inside the traced process. It is a shared object of its own, made
+// without a C library, and it may touch nothing that belongs to the program: no malloc, no errno,
+// no vector or floating-point register (it is compiled -mgeneral-regs-only), no descriptor that
+// stays open. What it does on the way of each call is assembly (enter_*.S); the rest is here.
+//
+//   start.c        finds its setup, maps memory, cleans the environment, patches what is loaded
+//   objects.c      the loaded objects, again after each dlopen
+//   slots.c        which words of an object's GOT become ours
+//   call_sites.c   words that are also read as function pointers stay; calls through them move
+//   self_binding.c a word that the loader has not filled yet: we look the function up ourselves
+//   rebinding.c    and where we cannot, we take the word back after the loader has filled it
+//   stubs.c        the few instructions that a patched word leads to
+//   threads.c      counters of a thread
+//   forked.c       a child after fork
+//   filter.c       what was asked for
+//   names.c        functions that must not be timed
+//
+// docs/calls.md tells the whole story.
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shared_layout.h"
+
+// --- what start.c sets up
+extern struct tracso_setup* setup;    // mapped read-write: the region counter is in it
+extern struct tracso_region* region;  // ours
+extern char arena_path[64];           // "/proc/PID/fd/N"
+// A page that the kernel wipes in a forked child (MADV_WIPEONFORK): there both words are 0.
+struct alive_page {
+  uint32_t counting;  // 0: the slow path has something to do before this thread may count
+  uint32_t known;     // 0: this process is a child we have not been told of
+};
+extern struct alive_page* alive;
+extern uint64_t exact_calls;      // as in the setup
+extern uint64_t* targets;         // of each slot
+extern uint8_t* error_rules;      // of each slot: enum tracso_error_when
+extern __thread struct tracso_thread* this_thread
+    __attribute__((tls_model("initial-exec")));
+extern uint64_t region_bytes;     // mapped of it
+int open_region(void* at);  // maps a fresh region there (0: anywhere); 0: none to be had
+
+// --- objects.c
+void look_for_objects(int at_start);
+uint32_t object_at(uint64_t address);  // index; UINT32_MAX: none
+const char* object_name(uint32_t object);
+int is_main_program(uint32_t object);
+
+// --- slots.c
+struct image {  // what an object's headers say, addresses with the load bias added
+  uint32_t object;
+  uint64_t base;
+  const ElfW(Phdr) * headers;
+  int header_count;
+  uint64_t relro_start, relro_end;
+  const ElfW(Rela) * jump_slots;
+  uint64_t jump_slot_count;
+  const ElfW(Rela) * relocations;
+  uint64_t relocation_count;
+  const ElfW(Sym) * symbols;
+  const char* strings;
+  const uint16_t* versions;
+  const uint8_t* needed_versions;
+  uint64_t needed_version_count;
+  int symbolic;  // binds to itself first
+};
+int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info);
+int patch_object(struct image* image, int at_start);  // 0: not relocated yet, ask again
+const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation);
+
+// --- call_sites.c
+struct import {  // a GLOB_DAT slot that holds a function
+  uint64_t slot, target;
+  uint32_t relocation;
+  uint32_t calls, reads;  // instructions that call through it, and that do anything else with it
+  uint64_t cell;          // where redirected calls look instead; 0: nowhere
+};
+void classify_imports(const struct image* image, struct import* imports, uint64_t count);
+
+// --- self_binding.c
+uint64_t resolve_lazily_bound(const struct image* image, const ElfW(Rela) * relocation);
+int is_lazily_bound(const struct image* image, uint64_t content, uint64_t index);
+
+// --- rebinding.c
+int take_slot_back(uint32_t slot);
+void take_slots_back(uint32_t object);
+
+// --- stubs.c
+int make_room_for_stubs(uint32_t first, uint32_t count);  // writable; 0: no memory
+void write_stub(uint32_t slot);
+void seal_stubs(uint32_t first, uint32_t count);
+uint64_t stub_address(uint32_t slot);
+int is_stub(uint64_t address);
+int map_stubs(void);
+extern uint64_t* handlers;  // where a stub that times jumps
+
+// --- threads.c
+int take_thread_block(void);
+
+// --- forked.c
+void begin_as_child(void);
+
+// --- filter.c
+int glob(const char* pattern, const char* text);
+int is_selected(const char* symbol, uint32_t caller, uint32_t callee);
+int is_callee_selected(uint32_t callee);
+uint8_t error_rule_of(const char* symbol);
+
+// --- names.c
+int must_not_be_timed(const char* symbol);
+int loads_objects(const char* symbol);
+
+// --- memory.c
+void* memcpy(void* to, const void* from, size_t bytes);
+void* memset(void* at, int value, size_t bytes);
+size_t text_length(const char* text);
+int same_text(const char* one, const char* other);
+const char* after_prefix(const char* text, const char* prefix);  // 0: it does not begin so
+char* append_number(char* at, uint64_t value);
+void* map_memory(void* at, uint64_t bytes, int flags);  // anonymous, read-write; 0: none
+uint32_t keep_name(const char* name);                   // its offset in region->name
+
+// --- assembly
+extern char enter_timed[], enter_lazy[], enter_counted[], enter_loading[];

@@ -1,0 +1,42 @@
+// Calls that are counted and not timed, where the few instructions of the stub do not suffice: the
+// first of a thread, and those of functions that load objects.
+
+#include "shared_layout.h"
+#include "registers.inc"
+
+        .hidden this_thread, targets, prepare_to_count, look_at_loading_call
+        .globl enter_counted, enter_loading
+        .hidden enter_counted, enter_loading
+        .text
+
+        .p2align 4
+enter_counted:
+        .cfi_startproc
+        SAVE_ALL
+        call prepare_to_count
+        RESTORE_ALL
+count_and_go:
+        KEEP %rax
+        KEEP %rdx
+        KEEP %rcx
+        THREAD_BLOCK %rcx
+        STAT_OFFSET %r11,%rdx
+        incq STAT(%rcx,%rdx,TRACSO_STAT_CALLS)
+        mov targets(%rip),%rdx
+        mov (%rdx,%r11,8),%r11
+        GIVE_BACK %rcx
+        GIVE_BACK %rdx
+        GIVE_BACK %rax
+        jmp *%r11
+        .cfi_endproc
+
+        .p2align 4
+enter_loading:
+        .cfi_startproc
+        SAVE_ALL
+        call look_at_loading_call
+        RESTORE_ALL
+        jmp count_and_go
+        .cfi_endproc
+
+        .section .note.GNU-stack,"",@progbits

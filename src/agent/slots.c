@@ -1,0 +1,262 @@
+// Which words of an object's GOT become ours, and in which order: stubs first, complete and
+// executable, then the words that lead to them, so that a thread that calls meanwhile goes either
+// the old way or the new one.
+
+#include <sys/mman.h>
+
+#include "agent.h"
+#include "system_calls.h"
+
+static uint64_t with_bias(uint64_t value, uint64_t base) {
+  // glibc adds the load bias to these entries in place, musl and the vdso do not.
+  return value != 0 && value < base ? value + base : value;
+}
+
+static void read_dynamic(struct image* image, const ElfW(Dyn) * entry) {
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const uint64_t value = entry->d_un.d_val;
+    const uint64_t address = with_bias(value, image->base);
+    switch (entry->d_tag) {
+      case DT_JMPREL: image->jump_slots = (const void*)address; break;
+      case DT_PLTRELSZ: image->jump_slot_count = value / sizeof(ElfW(Rela)); break;
+      case DT_RELA: image->relocations = (const void*)address; break;
+      case DT_RELASZ: image->relocation_count = value / sizeof(ElfW(Rela)); break;
+      case DT_SYMTAB: image->symbols = (const void*)address; break;
+      case DT_STRTAB: image->strings = (const void*)address; break;
+      case DT_VERSYM: image->versions = (const void*)address; break;
+      case DT_VERNEED: image->needed_versions = (const void*)address; break;
+      case DT_VERNEEDNUM: image->needed_version_count = value; break;
+      case DT_SYMBOLIC: image->symbolic = 1; break;
+      case DT_FLAGS: image->symbolic |= (value & DF_SYMBOLIC) != 0; break;
+      default: break;
+    }
+  }
+}
+
+int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info) {
+  memset(image, 0, sizeof *image);
+  image->object = object;
+  image->base = info->dlpi_addr;
+  image->headers = info->dlpi_phdr;
+  image->header_count = info->dlpi_phnum;
+  const ElfW(Dyn)* dynamic = 0;
+  for (int i = 0; i < image->header_count; ++i) {
+    const ElfW(Phdr)* header = &image->headers[i];
+    const uint64_t start = image->base + header->p_vaddr;
+    if (header->p_type == PT_DYNAMIC) {
+      dynamic = (const void*)start;
+    } else if (header->p_type == PT_GNU_RELRO) {  // as the loader rounds it
+      image->relro_start = start & ~(uint64_t)(TRACSO_PAGE - 1);
+      image->relro_end = (start + header->p_memsz) & ~(uint64_t)(TRACSO_PAGE - 1);
+    }
+  }
+  if (dynamic == 0) {
+    return 0;
+  }
+  read_dynamic(image, dynamic);
+  return image->symbols != 0 && image->strings != 0;
+}
+
+const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation) {
+  return image->strings + image->symbols[ELF64_R_SYM(relocation->r_info)].st_name;
+}
+
+static uint64_t content_of(const struct image* image, const ElfW(Rela) * relocation) {
+  return *(volatile uint64_t*)(image->base + relocation->r_offset);
+}
+
+// Whether a page can be written, without changing it: the kernel adds 0 to a word in it, atomically,
+// and says EFAULT where it may not (futex(2), FUTEX_WAKE_OP that wakes nobody).
+static int is_writable(uint64_t page) {
+  enum { wake_op_private = 5 | 128, error_fault = 14, add_nothing = 1 << 28 };
+  static uint32_t nobody_waits_here;
+  return system_call(SYS_futex,
+                     (long)&nobody_waits_here,
+                     wake_op_private,
+                     0,
+                     0,
+                     (long)page,
+                     add_nothing) != -error_fault;
+}
+
+// Another thread's dlopen may have mapped an object and be about to relocate it. Were it patched now,
+// the loader would write over our stubs, add the load bias to them (lazy slots), or find the page
+// that it writes read-only. It makes the RELRO pages read-only as its last step; without such pages
+// the last lazy slot tells, which has no load bias before.
+static int is_relocated(const struct image* image) {
+  if (image->relro_end > image->relro_start) {
+    return !is_writable(image->relro_start);
+  }
+  uint64_t i = image->jump_slot_count;
+  while (i > 0 && ELF64_R_TYPE(image->jump_slots[i - 1].r_info) != R_X86_64_JUMP_SLOT) {
+    --i;
+  }
+  if (i == 0 || image->base == 0) {
+    return 1;
+  }
+  const struct tracso_object* object = &region->object[image->object];
+  const uint64_t content = content_of(image, &image->jump_slots[i - 1]);
+  return content == 0 || content >= image->base || content >= object->end - object->start;
+}
+
+static void choose_handler(uint32_t number, const char* name, int lazy) {
+  struct tracso_slot* slot = &region->slot[number];
+  const int never_timed = (setup->flags & tracso_count_only) != 0 || region->head.no_mirror != 0 ||
+                          must_not_be_timed(name);
+  if (loads_objects(name)) {
+    slot->flags |= tracso_slot_loads | tracso_slot_counted;
+    handlers[number] = (uint64_t)enter_loading;
+  } else {
+    slot->flags |= never_timed ? tracso_slot_counted : 0;
+    handlers[number] =
+        lazy && region->head.no_mirror == 0 && !must_not_be_timed(name) ? (uint64_t)enter_lazy
+                                                                   : (uint64_t)enter_timed;
+  }
+}
+
+// One more slot to patch, unless nobody asked for it. `word` is what will lead to the stub.
+static uint32_t add_slot(const struct image* image,
+                         uint32_t number,
+                         const ElfW(Rela) * relocation,
+                         uint64_t word,
+                         uint64_t target,
+                         uint32_t flags) {
+  struct tracso_object* object = &region->object[image->object];
+  const char* name = symbol_name(image, relocation);
+  const int lazy = (flags & tracso_slot_lazy) != 0;
+  const uint32_t callee = lazy ? UINT32_MAX : object_at(target);
+  if (!lazy && callee == UINT32_MAX) {
+    ++object->unresolved;
+    return number;
+  }
+  if (callee == image->object && (setup->flags & tracso_intra) == 0) {
+    ++object->intra;
+    return number;
+  }
+  const int selected = is_selected(name, image->object, callee);
+  if (!selected && !loads_objects(name)) {
+    ++object->filtered;
+    return number;
+  }
+  flags |= selected ? 0 : (uint32_t)tracso_slot_unwanted;
+  struct tracso_slot* slot = &region->slot[number];
+  *slot = (struct tracso_slot){word, target, image->object, callee, keep_name(name), flags};
+  targets[number] = target;
+  error_rules[number] = error_rule_of(name);
+  choose_handler(number, name, lazy);
+  write_stub(number);
+  return number + 1;
+}
+
+static uint32_t add_jump_slots(const struct image* image, uint32_t number, int at_start) {
+  for (uint64_t i = 0; i < image->jump_slot_count; ++i) {
+    const ElfW(Rela)* relocation = &image->jump_slots[i];
+    const uint64_t content = content_of(image, relocation);
+    if (ELF64_R_TYPE(relocation->r_info) != R_X86_64_JUMP_SLOT || content == 0) {
+      continue;
+    }
+    uint64_t target = content;
+    int lazy = is_lazily_bound(image, content, i);
+    if (lazy && at_start) {
+      const uint64_t found = resolve_lazily_bound(image, relocation);
+      target = found != 0 ? found : content;
+      lazy = found == 0;
+    }
+    const uint32_t flags = lazy ? (uint32_t)tracso_slot_lazy : 0;
+    number = add_slot(
+        image, number, relocation, image->base + relocation->r_offset, target, flags);
+  }
+  return number;
+}
+
+static int is_function_import(const struct image* image, const ElfW(Rela) * relocation) {
+  if (ELF64_R_TYPE(relocation->r_info) != R_X86_64_GLOB_DAT) {
+    return 0;
+  }
+  const int type = ELF64_ST_TYPE(image->symbols[ELF64_R_SYM(relocation->r_info)].st_info);
+  const uint64_t content = content_of(image, relocation);
+  const uint32_t callee = type == STT_OBJECT || type == STT_TLS ? UINT32_MAX : object_at(content);
+  return callee != UINT32_MAX && content >= region->object[callee].code_start &&
+         content < region->object[callee].code_end;
+}
+
+static uint64_t find_imports(const struct image* image, struct import* imports) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < image->relocation_count; ++i) {
+    const ElfW(Rela)* relocation = &image->relocations[i];
+    if (is_function_import(image, relocation)) {
+      if (imports != 0) {
+        imports[count] = (struct import){image->base + relocation->r_offset,
+                                         content_of(image, relocation),
+                                         (uint32_t)i,
+                                         0,
+                                         0,
+                                         0};
+      }
+      ++count;
+    }
+  }
+  return count;
+}
+
+static uint32_t add_imports(const struct image* image,
+                            uint32_t number,
+                            const struct import* imports,
+                            uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const struct import* import = &imports[i];
+    const int only_calls = import->calls != 0 && import->reads == 0;
+    if (!only_calls && import->cell == 0) {
+      ++region->object[image->object].address_taken;
+      continue;
+    }
+    number = add_slot(image,
+                      number,
+                      &image->relocations[import->relocation],
+                      only_calls ? import->slot : import->cell,
+                      import->target,
+                      tracso_slot_glob_dat);
+  }
+  return number;
+}
+
+static void publish(const struct image* image, uint32_t first, uint32_t end) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  protect(image->relro_start, image->relro_end, PROT_READ | PROT_WRITE);
+  for (uint32_t i = first; i < end; ++i) {
+    *(volatile uint64_t*)region->slot[i].address = stub_address(i);
+  }
+  protect(image->relro_start, image->relro_end, PROT_READ);
+}
+
+int patch_object(struct image* image, int at_start) {
+  enum { stubs_of_a_page = 32 };
+  if (!at_start && !is_relocated(image)) {
+    return 0;
+  }
+  struct tracso_object* object = &region->object[image->object];
+  const uint64_t count = find_imports(image, 0);
+  const uint64_t import_bytes = TRACSO_ROUND(count * sizeof(struct import));
+  struct import* imports = count == 0 ? 0 : map_memory(0, import_bytes, 0);
+  const uint64_t usable = imports == 0 ? 0 : find_imports(image, imports);
+  const uint32_t first =
+      (region->head.slots + stubs_of_a_page - 1) / stubs_of_a_page * stubs_of_a_page;
+  const uint64_t most = image->jump_slot_count + usable;
+  if (first + most + stubs_of_a_page >= TRACSO_MOST_SLOTS ||
+      !make_room_for_stubs(first, (uint32_t)most)) {
+    object->full += (uint32_t)most;
+  } else {
+    classify_imports(image, imports, usable);
+    uint32_t end = add_jump_slots(image, first, at_start);
+    end = add_imports(image, end, imports, usable);
+    seal_stubs(first, (uint32_t)most);
+    object->first_slot = first;
+    object->end_slot = end;
+    region->head.slots = end;
+    publish(image, first, end);
+  }
+  if (imports != 0) {
+    call_2(SYS_munmap, (long)imports, (long)import_bytes);
+  }
+  return 1;
+}

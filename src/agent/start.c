@@ -1,0 +1,253 @@
+// The agent's beginning and end. The loader runs start() before any other constructor (the object is
+// linked -z initfirst), when even the C library's own variables may not be set: so the environment
+// comes from the arguments of constructors, as glibc passes them.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "agent.h"
+#include "system_calls.h"
+
+// Where the copies of return addresses live (enter_timed.S): 4 TiB of address space, of which only
+// touched pages take memory.
+#define MIRROR_START ((uint64_t)1 << 45)
+#define MIRROR_BYTES ((uint64_t)1 << 42)
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+_Static_assert(sizeof(struct tracso_stat) == 8 * TRACSO_STAT_WORDS, "enter_timed.S");
+_Static_assert(offsetof(struct tracso_stat, errors) == TRACSO_STAT_ERRORS, "enter_timed.S");
+_Static_assert(offsetof(struct tracso_stat, longest) == TRACSO_STAT_LONGEST, "enter_timed.S");
+_Static_assert(offsetof(struct tracso_thread, stat) == TRACSO_THREAD_STATS, "enter_timed.S");
+
+extern char** environ __attribute__((weak));
+extern const char* gnu_get_libc_version(void) __attribute__((weak));
+extern char* dlerror(void) __attribute__((weak));
+
+struct tracso_setup* setup;
+struct tracso_region* region;
+uint64_t region_bytes;
+char arena_path[64];
+uint64_t exact_calls;
+static uint32_t looking;  // a thread is in look_for_objects
+
+static const char* variable(char** environment, const char* name) {
+  for (char** entry = environment; *entry != 0; ++entry) {
+    const char* rest = after_prefix(*entry, name);
+    if (rest != 0 && *rest == '=') {
+      return rest + 1;
+    }
+  }
+  return 0;
+}
+
+static void remove_variable(char** environment, const char* name) {
+  char** kept = environment;
+  for (char** entry = environment; *entry != 0; ++entry) {
+    const char* rest = after_prefix(*entry, name);
+    if (rest == 0 || *rest != '=') {
+      *kept++ = *entry;
+    }
+  }
+  *kept = 0;
+}
+
+// tracso has put our path behind what the user had there.
+static void restore_preload(char** environment) {
+  if ((setup->flags & tracso_keep_preload) == 0) {
+    remove_variable(environment, "LD_PRELOAD");
+    return;
+  }
+  char* value = (char*)variable(environment, "LD_PRELOAD");
+  if (value == 0) {
+    return;
+  }
+  const size_t length = text_length(value);
+  const size_t ours = text_length(setup->agent_path);
+  if (length >= ours && same_text(value + length - ours, setup->agent_path)) {
+    const size_t kept = length - ours;
+    value[kept > 0 ? kept - 1 : 0] = 0;
+  }
+}
+
+static void* map_arena(int fd, void* at, uint64_t bytes, uint64_t offset) {
+  const long address = system_call(SYS_mmap,
+                                   (long)at,
+                                   (long)bytes,
+                                   PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | (at != 0 ? MAP_FIXED : 0),
+                                   fd,
+                                   (long)offset);
+  return is_error(address) ? 0 : (void*)address;
+}
+
+static int open_arena(void) {
+  enum { at_fdcwd = -100 };
+  return (int)system_call(
+      SYS_openat, at_fdcwd, (long)arena_path, O_RDWR | O_CLOEXEC, 0, 0, 0);
+}
+
+// Where address space is limited (ulimit -v), a few thread blocks must do.
+static struct tracso_region* map_region(int fd, void* at, uint32_t index) {
+  const uint64_t offset = TRACSO_SETUP_BYTES + (uint64_t)index * TRACSO_REGION_BYTES;
+  const uint32_t blocks[] = {TRACSO_MOST_THREADS, 64, 8};
+  for (int i = 0; i < 3; ++i) {
+    const uint64_t bytes =
+        at != 0 ? region_bytes
+                : TRACSO_ROUND(sizeof(struct tracso_region) -
+                               (TRACSO_MOST_THREADS - blocks[i]) * sizeof(struct tracso_thread));
+    struct tracso_region* mapped = map_arena(fd, at, bytes, offset);
+    if (mapped != 0) {
+      region_bytes = bytes;
+      mapped->head.thread_blocks = at != 0 ? mapped->head.thread_blocks : blocks[i];
+      return mapped;
+    }
+  }
+  return 0;
+}
+
+int open_region(void* at) {
+  const int fd = open_arena();
+  if (fd < 0) {
+    return 0;
+  }
+  struct tracso_region* mapped = 0;
+  if (setup == 0) {
+    setup = map_arena(fd, 0, TRACSO_SETUP_BYTES, 0);
+  }
+  if (setup != 0 && setup->magic == TRACSO_SETUP_MAGIC) {
+    const uint32_t index = __atomic_fetch_add(&setup->regions, 1, __ATOMIC_SEQ_CST);
+    mapped = index < tracso_most_regions ? map_region(fd, at, index) : 0;
+  }
+  call_1(SYS_close, fd);
+  region = mapped != 0 ? mapped : region;
+  return mapped != 0;
+}
+
+static void map_mirror(void) {
+  void* at = map_memory((void*)MIRROR_START, MIRROR_BYTES, MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+  if ((uint64_t)at != MIRROR_START) {
+    if (at != 0) {
+      call_2(SYS_munmap, (long)at, (long)MIRROR_BYTES);
+    }
+    region->head.no_mirror = 1;
+    return;
+  }
+  call_3(SYS_madvise, (long)at, (long)MIRROR_BYTES, MADV_DONTDUMP);
+}
+
+static void read_command(void) {
+  enum { at_fdcwd = -100 };
+  const long fd = system_call(
+      SYS_openat, at_fdcwd, (long)"/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+  if (fd >= 0) {
+    call_3(SYS_read, fd, (long)region->head.command, sizeof region->head.command - 1);
+    call_1(SYS_close, fd);
+  }
+}
+
+// Our own look-ups went through the program's libraries: their calls are not the program's.
+static void forget_own_calls(void) {
+  if (this_thread == 0) {
+    return;
+  }
+  for (uint32_t i = 0; i < region->head.slots; ++i) {
+    if (this_thread->stat[i].calls != 0) {
+      memset(&this_thread->stat[i], 0, sizeof this_thread->stat[i]);
+    }
+  }
+  this_thread->children = 0;
+}
+
+static void begin(void) {
+  const uint64_t start = now_ns();
+  exact_calls = setup->exact_calls;
+  region->head.names = 1;  // offset 0 is the empty name
+  region->head.pid = (uint32_t)call_1(SYS_getpid, 0);
+  read_command();
+  if (!map_stubs()) {
+    return;
+  }
+  map_mirror();
+  alive->known = 1;
+  alive->counting = 1;
+  look_for_objects(1);
+  if (dlerror != 0) {
+    dlerror();  // a failed look-up of ours must not be the program's next error
+  }
+  forget_own_calls();
+  region->head.start_ns = now_ns() - start;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  region->head.magic = TRACSO_REGION_MAGIC;
+}
+
+__attribute__((constructor)) static void start(int count, char** words, char** from_loader) {
+  (void)count;
+  (void)words;
+  // musl passes nothing, but has set environ.
+  char** environment = &environ != 0 && environ != 0  ? environ
+                       : gnu_get_libc_version != 0 ? from_loader
+                                                   : 0;
+  const char* path = environment == 0 ? 0 : variable(environment, "TRACSO_CALLS");
+  if (region != 0 || path == 0 || text_length(path) >= sizeof arena_path) {
+    return;
+  }
+  memcpy(arena_path, path, text_length(path) + 1);
+  const int opened = open_region(0);
+  if (setup != 0 && (setup->flags & tracso_follow) == 0) {
+    remove_variable(environment, "TRACSO_CALLS");
+    restore_preload(environment);
+  }
+  if (opened) {
+    begin();
+  }
+}
+
+// What the C library has loaded for itself since the last look (name services, character sets) was
+// not traced; at a normal exit it is counted, so that it can be said.
+static int count_late(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size;
+  (void)data;
+  for (uint32_t i = 0; i < region->head.objects; ++i) {
+    if ((region->object[i].flags & tracso_object_gone) == 0 &&
+        region->object[i].base == info->dlpi_addr) {
+      return 0;
+    }
+  }
+  ++region->head.late_objects;
+  return 0;
+}
+
+extern int dl_iterate_phdr(int (*)(struct dl_phdr_info*, size_t, void*), void*)
+    __attribute__((weak));
+
+__attribute__((destructor)) static void end(void) {
+  if (region != 0 && alive != 0 && alive->known != 0 && dl_iterate_phdr != 0) {
+    region->head.ended = 1;
+    region->head.late_objects = 0;
+    dl_iterate_phdr(count_late, 0);
+  }
+}
+
+// --- what the assembly calls when it cannot go on by itself
+
+// Before a thread's first counted call, and a child's. Not 0: it may count now.
+__attribute__((visibility("hidden"))) int prepare_to_count(void) {
+  if (alive->known == 0) {
+    begin_as_child();
+  }
+  return take_thread_block() && alive->counting != 0;
+}
+
+// At the call of a function that loads objects or asks about them. Only one thread looks; a signal
+// handler that calls dlsym meanwhile goes on without.
+__attribute__((visibility("hidden"))) void look_at_loading_call(void) {
+  prepare_to_count();
+  uint32_t nobody = 0;
+  if (__atomic_compare_exchange_n(
+          &looking, &nobody, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    look_for_objects(0);
+    __atomic_store_n(&looking, 0, __ATOMIC_SEQ_CST);
+  }
+}

@@ -1,0 +1,270 @@
+#include "calls/arena.hpp"
+
+#include "agent/shared_layout.h"
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "calls/agent_image.hpp"
+#include "calls/error_rules.hpp"
+#include "calls/packages.hpp"
+#include "calls/region.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace tracso::calls {
+namespace {
+
+constexpr std::uint64_t exact_calls_when_adaptive = 1024;
+
+template <std::size_t size>
+void put(char (&into)[size], std::string_view text) {  // NOLINT: the shared layout is C
+  std::memcpy(into, text.data(), std::min(text.size(), size - 1));
+}
+
+Result<UniqueFd> make_memory(const char* name) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
+  if (!fd) {
+    return errno_error(errno, "make memory for", name);
+  }
+  return fd;
+}
+
+bool write_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const auto count = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count <= 0) {
+      return false;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return true;
+}
+
+std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std::string& agent) {
+  auto setup = std::make_unique<tracso_setup>();
+  setup->magic = TRACSO_SETUP_MAGIC;
+  const auto flag = [&](bool set, std::uint32_t value) { setup->flags |= set ? value : 0U; };
+  flag(options.mode == CallMode::count, tracso_count_only);
+  flag(options.follow, tracso_follow);
+  flag(options.inside, tracso_intra);
+  flag(options.user_has_preload, tracso_keep_preload);
+  setup->exact_calls =
+      options.mode == CallMode::exact ? ~std::uint64_t{0} : exact_calls_when_adaptive;
+  put(setup->agent_path, agent);
+  put(setup->caller, options.filter.caller);
+  put(setup->callee, options.filter.callee);
+  setup->rules = static_cast<std::uint32_t>(
+      std::min<std::size_t>(options.filter.rules.size(), tracso_most_rules));
+  for (std::uint32_t i = 0; i < setup->rules; ++i) {
+    const Rule& rule = options.filter.rules[i];
+    setup->rule[i].chain = rule.chain;
+    setup->rule[i].exclude = rule.exclude ? 1 : 0;
+    setup->rule[i].callee = rule.callee ? 1 : 0;
+    put(setup->rule[i].symbol, rule.symbol);
+    put(setup->rule[i].library, rule.library);
+  }
+  for (const ErrorRule& rule : error_rules()) {
+    auto& into = setup->error_rule[setup->error_rules++];
+    put(into.name, rule.name);
+    into.when = rule.when;
+  }
+  return setup;
+}
+
+CallRow row_of(const Region& region, std::size_t index) {
+  const tracso_slot& slot = region.slots()[index];
+  CallRow row;
+  row.pid = static_cast<std::int32_t>(region.head().pid);
+  row.symbol = region.name(slot.name);
+  row.caller_path = region.path(slot.caller);
+  row.callee_path = region.path(slot.callee);
+  row.caller = base_name(row.caller_path);
+  row.callee = row.callee_path.empty() ? "?" : std::string(base_name(row.callee_path));
+  row.package = package_of(row.caller_path);
+  row.errors_known = tells_errors(row.symbol) && (slot.flags & tracso_slot_counted) == 0;
+  return row;
+}
+
+std::uint64_t nanoseconds(std::uint64_t ticks, double ns_per_tick) {
+  // A sum of weighted differences may come out below zero.
+  const auto amount = static_cast<std::int64_t>(ticks);
+  return amount <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(amount) * ns_per_tick);
+}
+
+void add_rows(const Region& region, double ns_per_tick, CallsReport& into) {
+  for (std::uint32_t thread = 0; thread < region.threads(); ++thread) {
+    std::int32_t id = 0;
+    const auto stats = region.counters(thread, id);
+    for (std::size_t i = 0; i < stats.size(); ++i) {
+      if (stats[i].calls == 0) {
+        continue;
+      }
+      const auto symbol = region.name(region.slots()[i].name);
+      into.untraced.dlsym += symbol == "dlsym" || symbol == "dlvsym" ? stats[i].calls : 0;
+      if ((region.slots()[i].flags & tracso_slot_unwanted) != 0) {
+        continue;
+      }
+      CallRow row = row_of(region, i);
+      row.thread = id;
+      row.calls = stats[i].calls;
+      row.errors = std::min(stats[i].errors, stats[i].calls);
+      row.total_ns = nanoseconds(stats[i].total, ns_per_tick);
+      row.self_ns = nanoseconds(stats[i].self, ns_per_tick);
+      row.longest_ns = nanoseconds(stats[i].longest, ns_per_tick);
+      into.rows.push_back(std::move(row));
+    }
+  }
+}
+
+bool is_exec(std::string_view symbol) {
+  return symbol.starts_with("execv") || symbol.starts_with("execl") || symbol == "fexecve";
+}
+
+void add_notices(const Region& region, std::size_t first_row, bool follow, CallsReport& into) {
+  const auto& head = region.head();
+  const auto pid = static_cast<std::int32_t>(head.pid);
+  if (head.no_mirror != 0 && into.mode != CallMode::count) {
+    into.notices.push_back({"calls-not-timed",
+                            fmt::format("process {} has no address space for timing", pid),
+                            "its calls are counted, their times are 0",
+                            "ulimit -v unlimited"});
+  }
+  if (head.threads_shared != 0) {
+    into.notices.push_back({"calls-threads-shared",
+                            fmt::format("process {} has more threads than are kept apart", pid),
+                            "some counts of theirs may be lost",
+                            ""});
+  }
+  const bool execs = std::any_of(into.rows.begin() + static_cast<std::ptrdiff_t>(first_row),
+                                 into.rows.end(),
+                                 [](const CallRow& row) { return is_exec(row.symbol); });
+  if (execs && head.ended == 0 && !follow) {
+    into.notices.push_back({"calls-exec",
+                            fmt::format("process {} was replaced by another program (exec)", pid),
+                            "what that program called is not here",
+                            "-f follows it"});
+  }
+}
+
+void add_untraced(const Region& region, UntracedCalls& into) {
+  for (const auto& object : region.objects()) {
+    into.address_taken += object.address_taken;
+    into.unresolved += object.unresolved;
+    into.filtered += object.filtered;
+    into.inside += object.intra;
+    into.no_room += object.full;
+  }
+  into.late_objects += region.head().late_objects;
+}
+
+}  // namespace
+
+Result<Arena> Arena::make(const ArenaOptions& options) {
+  const auto image = agent_image();
+  if (image.empty()) {
+    return Error{ErrorKind::unsupported,
+                 "trace",
+                 "library calls",
+                 "this tracso was built without a call agent, which there is for x86-64 only",
+                 ""};
+  }
+  auto agent = make_memory("tracso-agent.so");
+  auto memory = agent ? make_memory("tracso-calls") : Result<UniqueFd>(agent.error());
+  if (!memory) {
+    return memory.error();
+  }
+  constexpr mode_t readable_program = 0755;
+  const auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), agent->get());
+  const auto setup = make_setup(options, path);
+  const auto bytes = TRACSO_SETUP_BYTES + std::uint64_t{tracso_most_regions} * TRACSO_REGION_BYTES;
+  const bool done = write_all(agent->get(), image, 0) &&
+                    ::fchmod(agent->get(), readable_program) == 0 &&
+                    ::ftruncate(memory->get(), static_cast<off_t>(bytes)) == 0 &&
+                    write_all(memory->get(), std::as_bytes(std::span(setup.get(), 1)), 0);
+  if (!done) {
+    return errno_error(errno, "make memory for", "library calls");
+  }
+  const bool beside = options.user_has_preload && !options.user_preload.empty();
+  return Arena(
+      std::move(*agent), std::move(*memory), beside ? options.user_preload + ":" + path : path);
+}
+
+std::vector<std::pair<std::string, std::string>> Arena::environment() const {
+  return {{"LD_PRELOAD", preload_},
+          {"TRACSO_CALLS", fmt::format("/proc/{}/fd/{}", ::getpid(), memory_.get())}};
+}
+
+std::uint32_t Arena::regions() const {
+  std::uint32_t regions = 0;
+  const auto got =
+      ::pread(memory_.get(), &regions, sizeof regions, offsetof(tracso_setup, regions));
+  return got == sizeof regions ? regions : 0;
+}
+
+void Arena::read(double ns_per_tick, CallsReport& into) const {
+  std::uint32_t flags = 0;
+  const bool follow =
+      ::pread(memory_.get(), &flags, sizeof flags, offsetof(tracso_setup, flags)) == sizeof flags &&
+      (flags & tracso_follow) != 0;
+  const auto count = std::min<std::uint32_t>(regions(), tracso_most_regions);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto region = Region::read(memory_.get(), i);
+    if (!region) {
+      into.notices.push_back({"calls-not-started",
+                              "an agent could not start: its process has too little memory",
+                              "that process's calls are missing",
+                              ""});
+      continue;
+    }
+    const auto first_row = into.rows.size();
+    add_rows(*region, ns_per_tick, into);
+    add_untraced(*region, into.untraced);
+    add_notices(*region, first_row, follow, into);
+    into.programs.push_back({static_cast<std::int32_t>(region->head().pid),
+                             region->command(),
+                             region->objects().size(),
+                             region->slots().size(),
+                             region->head().start_ns});
+  }
+  if (regions() > tracso_most_regions) {
+    into.notices.push_back({"calls-processes",
+                            fmt::format("{} processes were started; {} are kept apart",
+                                        regions(),
+                                        static_cast<int>(tracso_most_regions)),
+                            "the calls of the others are missing",
+                            ""});
+  }
+}
+
+namespace {
+
+std::uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+
+}  // namespace
+
+TickRate::TickRate() : tick_(ticks()), time_(std::chrono::steady_clock::now()) {}
+
+double TickRate::ns_per_tick() const {
+  const auto passed = ticks() - tick_;
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - time_;
+  return passed == 0 ? 0 : time.count() / static_cast<double>(passed);
+}
+
+}  // namespace tracso::calls

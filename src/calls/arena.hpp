@@ -1,0 +1,62 @@
+#pragma once
+// The memory shared with the agents in traced processes, and the way to get an agent into them.
+
+#include "tracso/calls.hpp"
+#include "tracso/result.hpp"
+
+#include "base/unique_fd.hpp"
+#include "calls/filter.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tracso::calls {
+
+struct ArenaOptions {
+  CallMode mode = CallMode::adaptive;
+  bool follow = false, inside = false;
+  Filter filter;
+  bool user_has_preload = false;
+  std::string user_preload;
+};
+
+class Arena {
+ public:
+  /// unsupported: a build without an agent. failed: no memory, no memfd.
+  static Result<Arena> make(const ArenaOptions& options);
+
+  /// NAME and value that the command's environment needs.
+  std::vector<std::pair<std::string, std::string>> environment() const;
+
+  /// What the agents have counted so far. The rows are not grouped: one per function, caller,
+  /// callee, thread and program. `seconds_per_tick` from the clock of the processor.
+  void read(double ns_per_tick, CallsReport& into) const;
+
+  /// Processes that asked for a region; more than there are: some got none.
+  std::uint32_t regions() const;
+
+ private:
+  Arena(UniqueFd agent, UniqueFd memory, std::string preload)
+      : agent_(std::move(agent)), memory_(std::move(memory)), preload_(std::move(preload)) {}
+
+  UniqueFd agent_, memory_;
+  std::string preload_;
+};
+
+/// Measures the rate of the time stamp counter between its making and the question.
+class TickRate {
+ public:
+  TickRate();
+  /// 0 on processors without such a counter.
+  double ns_per_tick() const;
+
+ private:
+  std::uint64_t tick_ = 0;
+  std::chrono::steady_clock::time_point time_;
+};
+
+}  // namespace tracso::calls

@@ -1,0 +1,95 @@
+#include "calls/refusal.hpp"
+
+#include "base/text.hpp"
+#include "elf/file_image.hpp"
+#include "elf/symbols.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tracso::calls {
+namespace {
+
+Error refuse(const TargetPath& program, std::string reason, std::string hint) {
+  return {ErrorKind::denied,
+          "trace the library calls of",
+          program.text,
+          std::move(reason),
+          std::move(hint)};
+}
+
+// The run-time of a sanitizer wants to be first in the process and sees calls of its own; an agent
+// before it crashes the program.
+bool has_sanitizer(const File& file, const std::string& name) {
+  auto table = elf::SymbolTable::open(file, name);
+  if (!table) {
+    return false;
+  }
+  for (const char* symbol : {"__asan_init", "__tsan_init", "__msan_init", "__lsan_init"}) {
+    const auto defined = table->defines(symbol, "");
+    if (defined && *defined) {
+      return true;
+    }
+  }
+  const auto wanted = table->undefined();
+  return wanted && std::any_of(wanted->begin(), wanted->end(), [](const auto& symbol) {
+           return symbol.name == "__asan_init" || symbol.name == "__tsan_init" ||
+                  symbol.name == "__msan_init" || symbol.name == "__lsan_init";
+         });
+}
+
+}  // namespace
+
+TargetPath started_program(const FileSystem& files, const TargetPath& path) {
+  constexpr int most_scripts = 4;  // the kernel's own limit (binfmt_script)
+  TargetPath program = path;
+  for (int i = 0; i < most_scripts; ++i) {
+    const auto file = files.open(program);
+    std::array<char, 256> head{};
+    const auto got = file ? (*file)->read_at(0, std::as_writable_bytes(std::span(head)))
+                          : Result<std::size_t>(file.error());
+    std::string_view line(head.data(), got ? *got : 0);
+    if (!line.starts_with("#!")) {
+      return program;
+    }
+    line = trim(line.substr(2, line.find('\n') - 2));
+    const auto words = split_words(line, " \t");
+    if (words.empty()) {
+      return program;
+    }
+    program.text = words.front();
+  }
+  return program;
+}
+
+std::optional<Error> refusal(const FileSystem& files, const TargetPath& path) {
+  const TargetPath program = started_program(files, path);
+  const auto file = files.open(program);
+  const auto image =
+      file ? elf::FileImage::open(**file, program.text) : Result<elf::FileImage>(file.error());
+  if (!image) {
+    return std::nullopt;
+  }
+  const auto& header = image->header();
+  if (!header.encoding.wide || header.machine != EM_X86_64) {
+    return refuse(
+        program,
+        "it is not an x86-64 program of 64 bits, the one kind for which there is an agent",
+        "tracso --run shows what it loads");
+  }
+  if (image->segment(PT_INTERP) == nullptr) {
+    return refuse(program,
+                  "it is statically linked: no call in it crosses from one library to another",
+                  "perf(1) or gdb(1) can count calls of its functions");
+  }
+  if (has_sanitizer(**file, program.text)) {
+    return refuse(program,
+                  "it is built with a sanitizer, whose run-time does not bear an agent beside it",
+                  "a build without -fsanitize can be traced");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracso::calls

@@ -1,0 +1,20 @@
+#pragma once
+// Programs into which no agent can get, told before they are started.
+
+#include "tracso/result.hpp"
+#include "tracso/target.hpp"
+
+#include <optional>
+
+namespace tracso::calls {
+
+/// Why the calls of this program cannot be traced: statically linked, of another processor, built
+/// with a sanitizer. nullopt: nothing speaks against it, or it cannot be read (its start will say
+/// more). A script stands for its interpreter.
+std::optional<Error> refusal(const FileSystem& files, const TargetPath& program);
+
+/// The program that the kernel starts for a file: the interpreter of a script ("#!"), the file
+/// itself otherwise.
+TargetPath started_program(const FileSystem& files, const TargetPath& file);
+
+}  // namespace tracso::calls

@@ -1,0 +1,96 @@
+#include "cli/cost_options.hpp"
+
+#include "base/text.hpp"
+#include "cli/definition.hpp"
+#include "cli/help_formatter.hpp"
+#include "cli/split_command.hpp"
+#include "cli/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+namespace tracso {
+namespace {
+
+using Parsed = std::variant<CostRequest, Leave>;
+
+// An empty word is a variable of the shell that was not set: to take it for nothing would answer
+// another question.
+std::optional<Leave> empty_word(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const auto& given = option->results();
+    if (option->get_items_expected_min() > 0 &&
+        std::find(given.begin(), given.end(), "") != given.end()) {
+      return usage_error(fmt::format("{} is empty", option->get_name()),
+                         "is a variable of the shell not set?");
+    }
+  }
+  return std::nullopt;
+}
+
+Leave parse_error(const CLI::App& command,
+                  const CLI::ParseError& error,
+                  const std::vector<std::string>& ours) {
+  const auto names = option_names(command);
+  const std::string help = fmt::format("'tracso {} -h' lists the options", command.get_name());
+  for (const std::string& word : ours) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool known = std::find(names.begin(), names.end(), name) != names.end() ||
+                       (word.size() > 2 && word[1] != '-');
+    if (word.size() > 1 && word.starts_with('-') && !known) {
+      const auto close = did_you_mean(name, names, 2);
+      return usage_error(
+          fmt::format("unknown option '{}'", printable(name)),
+          close.empty() ? help : fmt::format("did you mean {}?", join(close, " or ")));
+    }
+  }
+  return usage_error(printable(error.what()), help);
+}
+
+Parsed request_of(const std::string& command, const CostWords& words) {
+  return command == "stat"   ? stat_request(words.stat)
+         : command == "fds"  ? fds_request(words.fds)
+         : command == "diff" ? diff_request(words.diff)
+                             : watch_request(words.watch);
+}
+
+}  // namespace
+
+void add_cost_commands(CLI::App& app, CostWords& words) {
+  add_stat(app, words.stat);
+  add_fds(app, words.fds);
+  add_diff(app, words.diff);
+  add_watch(app, words.watch);
+}
+
+std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
+  constexpr std::array<std::string_view, 4> commands{"stat", "fds", "diff", "watch"};
+  if (all.empty() || std::find(commands.begin(), commands.end(), all.front()) == commands.end()) {
+    return std::nullopt;
+  }
+  CostWords words;
+  CLI::App app("", "tracso");
+  app.formatter(std::make_shared<HelpFormatter>(look_at_terminal(ColorChoice::automatic).width));
+  add_cost_commands(app, words);
+  std::vector<std::string> ours = all;
+  const CLI::App& command = *app.get_subcommand(all.front());
+  if (all.front() == "stat") {
+    split_command(command, ours, words.stat.command);
+  }
+  try {
+    app.parse(std::vector<std::string>(ours.rbegin(), ours.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return Leave{0, command.help(), ""};
+  } catch (const CLI::ParseError& error) {
+    return parse_error(command, error, ours);
+  }
+  if (auto leave = empty_word(command)) {
+    return *leave;
+  }
+  return request_of(all.front(), words);
+}
+
+}  // namespace tracso

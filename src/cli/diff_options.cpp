@@ -1,0 +1,105 @@
+#include "cli/diff_options.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace tracso {
+void add_fds(CLI::App& app, FdsWords& words) {
+  CLI::App* fds = app.add_subcommand(
+      "fds", "every open descriptor of PID, what it is and who has the other end");
+  fds->add_option("PID", words.pid, "the process")->required();
+  fds->add_flag("--queues", words.queues, "bytes that wait in pipes and sockets");
+  fds->add_flag("--csv", words.csv, "one row per descriptor");
+  add_answer_options(*fds, words.answer);
+}
+
+void add_diff(CLI::App& app, DiffWords& words) {
+  CLI::App* diff = app.add_subcommand(
+      "diff", "what is different between two saved documents or recordings, or one and a PID");
+  diff->add_option("OLD", words.before, "a --json document, a recording, or a PID")->required();
+  diff->add_option("NEW", words.after, "the same")->required();
+  diff->add_option("--fail-on",
+                   words.fail_on,
+                   "exit 1 if that is new: finding>=warning, file>5M (growth), libs>0 (added)")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  add_answer_options(*diff, words.answer);
+}
+
+void add_watch(CLI::App& app, WatchWords& words) {
+  CLI::App* watch =
+      app.add_subcommand("watch", "follow PID: full screen on a terminal, JSON Lines elsewhere");
+  watch->add_option("PID", words.pid, "the process")->required();
+  watch->add_option("--interval", words.interval, "between two looks (1)")->type_name("SECONDS");
+  watch->add_option("--for", words.watch_for, "end after that time")->type_name("SECONDS");
+  watch->add_flag("--children", words.children, "its descendants' memory too");
+  watch
+      ->add_option(
+          "--stream", words.stream, "JSON Lines also to: FILE, -, tcp://host:port, unix:/path")
+      ->type_name("DEST");
+  add_answer_options(*watch, words.answer);
+}
+
+std::variant<CostRequest, Leave> fds_request(const FdsWords& words) {
+  const auto pid = pid_word(words.pid);
+  if (std::holds_alternative<Leave>(pid)) {
+    return std::get<Leave>(pid);
+  }
+  if (words.csv && words.answer.json) {
+    return usage_error("--json and --csv exclude each other", "choose one");
+  }
+  FdsRequest request;
+  request.pid = std::get<std::int32_t>(pid);
+  request.queues = words.queues;
+  request.csv = words.csv || lower_case(words.answer.output).ends_with(".csv");
+  request.output = answer_output(words.answer);
+  return CostRequest(request);
+}
+
+std::variant<CostRequest, Leave> diff_request(const DiffWords& words) {
+  DiffRequest request;
+  request.before = words.before;
+  request.after = words.after;
+  request.output = answer_output(words.answer);
+  if (!words.fail_on.empty()) {
+    auto gates = parse_gates(join(words.fail_on, ","));
+    if (!gates) {
+      return usage_error(
+          fmt::format("--fail-on '{}': {}", printable(gates.error().subject), gates.error().reason),
+          gates.error().hint);
+    }
+    request.gates = std::move(*gates);
+  }
+  return CostRequest(request);
+}
+
+std::variant<CostRequest, Leave> watch_request(const WatchWords& words) {
+  const auto pid = pid_word(words.pid);
+  if (std::holds_alternative<Leave>(pid)) {
+    return std::get<Leave>(pid);
+  }
+  WatchRequest request;
+  request.pid = std::get<std::int32_t>(pid);
+  const auto interval = seconds_word(words.interval);
+  constexpr std::chrono::milliseconds shortest{10};
+  if (!interval || *interval < shortest) {
+    return usage_error(
+        fmt::format("--interval '{}' is not a number of seconds", printable(words.interval)),
+        "from 0.01 on: tracso watch 4192 --interval 0.5");
+  }
+  request.interval = *interval;
+  request.watch_for = words.watch_for.empty() ? std::nullopt : seconds_word(words.watch_for);
+  if (!words.watch_for.empty() && !request.watch_for) {
+    return usage_error(
+        fmt::format("--for '{}' is not a number of seconds", printable(words.watch_for)),
+        "tracso watch 4192 --for 60");
+  }
+  request.children = words.children;
+  request.lines = words.answer.json;
+  request.stream = words.stream.empty() ? std::nullopt : std::optional(words.stream);
+  request.output = answer_output(words.answer);
+  return CostRequest(request);
+}
+
+}  // namespace tracso

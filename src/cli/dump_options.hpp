@@ -1,0 +1,24 @@
+#pragma once
+// The options of `tracso dump`.
+
+#include "commands/dump_command.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace tracso {
+
+struct DumpWords {
+  std::string pid, interval = "1", output, color = "auto", timeout = "5";
+  std::uint64_t count = 1;
+  bool json = false;
+};
+
+/// `words` must outlive the parsing.
+void add_dump(CLI::App& app, DumpWords& words);
+
+/// The request; or what is wrong and what to try, in that order.
+std::variant<DumpRequest, std::pair<std::string, std::string>> dump_request(const DumpWords& words);
+
+}  // namespace tracso

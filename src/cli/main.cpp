@@ -1,0 +1,46 @@
+// argv in, exit status out: everything between is options -> Request -> commands.
+
+#include "cli/cost_options.hpp"
+#include "cli/options.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+int say_and_leave(const tracso::Leave& leave) {
+  std::fputs(leave.err.c_str(), stderr);
+  std::fputs(leave.out.c_str(), stdout);
+  return leave.status;
+}
+
+int carry_out_words(const std::vector<std::string>& words) {
+  if (const auto costs = tracso::parse_cost_options(words)) {
+    const auto* leave = std::get_if<tracso::Leave>(&*costs);
+    return leave != nullptr ? say_and_leave(*leave)
+                            : tracso::carry_out(std::get<tracso::CostRequest>(*costs));
+  }
+  const auto parsed = tracso::parse_options(words);
+  if (const auto* leave = std::get_if<tracso::Leave>(&parsed)) {
+    return say_and_leave(*leave);
+  }
+  return tracso::carry_out(std::get<tracso::Request>(parsed));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  try {
+    return carry_out_words(words);
+  } catch (const std::exception& error) {  // a fault of ours: said like every other
+    std::fprintf(stderr,
+                 "tracso: this is a fault of tracso: %s\n"
+                 "hint: please report it, with the command and 'tracso --version'\n",
+                 error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,354 @@
+#include "cli/options.hpp"
+
+#include "base/text.hpp"
+#include "cli/calls_options.hpp"
+#include "cli/complete.hpp"
+#include "cli/definition.hpp"
+#include "cli/help.hpp"
+#include "cli/question_options.hpp"
+#include "cli/slips.hpp"
+#include "cli/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace tracso {
+namespace {
+
+ColorChoice color_choice(const std::string& word) {
+  return word == "always"  ? ColorChoice::always
+         : word == "never" ? ColorChoice::never
+                           : ColorChoice::automatic;
+}
+
+// An empty word is a variable that was not set: to take it for nothing would answer another
+// question.
+std::optional<Leave> empty_word(const CLI::App& app) {
+  std::vector<const CLI::App*> all{&app};
+  for (const CLI::App* subcommand : app.get_subcommands()) {
+    all.push_back(subcommand);
+  }
+  for (const CLI::App* one : all) {
+    for (const CLI::Option* option : one->get_options()) {
+      const auto& given = option->results();
+      if (std::find(given.begin(), given.end(), "") != given.end()) {
+        return usage(fmt::format("{} is empty", option->get_name()),
+                     "is a variable of the shell not set?");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void set_form_by_extension(const std::string& path, OutputOptions& output) {
+  const std::string_view name = base_name(path);
+  const std::size_t dot = name.rfind('.');
+  const std::string extension =
+      dot == std::string_view::npos ? "" : lower_case(name.substr(dot + 1));
+  if (extension == "dot" || extension == "gv") {
+    output.form = "dot";
+  } else if (extension == "svg" || extension == "png" || extension == "pdf") {
+    output.form = "image";
+    output.image = extension;
+  } else if (extension == "json" || extension == "csv" || extension == "html") {
+    output.form = extension;
+  }
+}
+
+std::variant<OutputOptions, Leave> output_options(const Words& words) {
+  OutputOptions output;
+  if (words.tree + words.json + words.csv + words.findings > 1) {
+    return usage("--tree, --json, --csv and --findings exclude each other", "choose one");
+  }
+  if (!words.output.empty()) {
+    output.file = words.output;
+    set_form_by_extension(words.output, output);
+  }
+  output.form = words.tree       ? "tree"
+                : words.json     ? "json"
+                : words.csv      ? "csv"
+                : words.findings ? "findings"
+                                 : output.form;
+  if (const std::string form = question_form(words); !form.empty()) {
+    output.form = form;
+  }
+  if (!words.why.empty() && (output.form == "csv" || output.form == "findings")) {
+    return usage("--why and --" + output.form + " do not go together",
+                 "use --json, or no form for text");
+  }
+  const Terminal terminal = look_at_terminal(color_choice(words.color));
+  const bool to_file = output.file && *output.file != "-";
+  output.render.color = terminal.color && (!to_file || words.color == "always");
+  output.render.unicode = terminal.unicode;
+  output.render.width = to_file ? 0 : terminal.width;
+  output.render.depth = words.depth;
+  if (words.limit) {
+    output.render.limit_packages = output.render.limit_libraries = output.render.limit_orphans =
+        *words.limit;
+  }
+  output.name_depth = words.name_depth;
+  output.by = words.by == "resident"  ? ByteKind::resident
+              : words.by == "private" ? ByteKind::private_bytes
+                                      : ByteKind::file;
+  // The columns fit beside the others without moving them.
+  constexpr std::size_t wide = 110;
+  output.render.costs =
+      output.form == "report" && (output.by != ByteKind::file || output.render.width > wide);
+  return output;
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::variant<std::int32_t, Leave> parse_pid(const std::string& text) {
+  const auto pid = parse_unsigned(text);
+  if (!all_digits(text) || !pid || *pid == 0 || *pid > INT32_MAX) {
+    return usage(fmt::format("'{}' is not a process number", printable(text)),
+                 "a number as 'ps' prints it; a file of that name is ./" + printable(text));
+  }
+  return static_cast<std::int32_t>(*pid);
+}
+
+std::variant<RunSource, Leave> run_source(const Words& words) {
+  RunSource run;
+  run.argv = words.run;
+  run.follow = !words.no_follow;
+  if (words.at == "idle") {
+    run.at = RunSource::Moment::idle;
+  } else if (words.at != "exit") {
+    const auto seconds = parse_decimal(words.at);
+    if (!seconds || *seconds > 1e7) {
+      return usage(fmt::format("--at '{}' is neither exit, idle nor a number of seconds",
+                               printable(words.at)),
+                   "tracso --at 2.5 --run CMD");
+    }
+    run.at = RunSource::Moment::seconds;
+    run.after = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
+  }
+  return run;
+}
+
+bool picks(const Words& words) {
+  return words.pick || words.pick_python || !words.pick_mode.empty();
+}
+
+PickSource pick_source(const Words& words) {
+  PickSource pick;
+  pick.mode = words.pick_mode == "curses"  ? PickSource::Mode::curses
+              : words.pick_mode == "plain" ? PickSource::Mode::plain
+                                           : PickSource::Mode::textual;
+  pick.python_only = words.pick_python;
+  pick.color = look_at_terminal(color_choice(words.color)).color_on_screen;
+  return pick;
+}
+
+std::variant<TraceSource, Leave> trace_source(const Words& words) {
+  const int given = (words.target.empty() ? 0 : 1) + (words.has_run ? 1 : 0) +
+                    (words.from.empty() ? 0 : 1) + (picks(words) ? 1 : 0);
+  if (given > 1) {
+    return usage("a TARGET, --run, --from and --pick exclude each other",
+                 "give one thing to look at");
+  }
+  if (!words.root.empty() && (words.target.empty() || all_digits(words.target))) {
+    return usage("--root goes with a FILE", "tracso --root DIR /usr/bin/python3");
+  }
+  if (words.has_run) {
+    const auto run = run_source(words);
+    return std::holds_alternative<Leave>(run)
+               ? std::variant<TraceSource, Leave>(std::get<Leave>(run))
+               : TraceSource(std::get<RunSource>(run));
+  }
+  if (words.no_follow) {
+    return usage("--no-follow goes with --run", "tracso --no-follow --run CMD");
+  }
+  if (words.at != "exit") {
+    return usage("--at goes with --run", "tracso --at idle --run CMD");
+  }
+  if (!words.from.empty()) {
+    return TraceSource(SavedSource{words.from});
+  }
+  if (picks(words)) {
+    return TraceSource(pick_source(words));
+  }
+  if (all_digits(words.target)) {
+    const auto pid = parse_pid(words.target);
+    return std::holds_alternative<Leave>(pid)
+               ? std::variant<TraceSource, Leave>(std::get<Leave>(pid))
+               : TraceSource(PidSource{std::get<std::int32_t>(pid)});
+  }
+  if (!words.target.empty()) {
+    return TraceSource(
+        FileSource{words.target, words.root.empty() ? std::nullopt : std::optional(words.root)});
+  }
+  return TraceSource(LastSource{});
+}
+
+std::optional<std::chrono::milliseconds> parse_timeout(const Words& words) {
+  const auto seconds = parse_decimal(words.timeout);
+  if (!seconds || *seconds <= 0 || *seconds > 1e6) {
+    return std::nullopt;
+  }
+  return std::chrono::milliseconds(
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(*seconds * 1000)));
+}
+
+std::variant<Request, Leave> record_request(const Words& words) {
+  const auto pid = parse_pid(words.record_pid);
+  if (std::holds_alternative<Leave>(pid)) {
+    return std::get<Leave>(pid);
+  }
+  RecordRequest request;
+  request.pid = std::get<std::int32_t>(pid);
+  request.destination = words.record_output;
+  request.probe = words.probe;
+  request.elf = words.elf;
+  request.verbose = words.verbose;
+  request.timeout = *parse_timeout(words);
+  return request;
+}
+
+bool measures_memory(const Gate& gate) {
+  return gate.what == Gate::What::resident || gate.what == Gate::What::private_bytes;
+}
+
+std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& app) {
+  const Terminal terminal = look_at_terminal(color_choice(words.color));
+  if (!words.explain.empty()) {
+    return explain_finding(words.explain, terminal.width, terminal.color);
+  }
+  if (const auto wrong = wrong_question(words)) {
+    return usage(wrong->first, wrong->second);
+  }
+  auto source = trace_source(words);
+  if (std::holds_alternative<Leave>(source)) {
+    return std::get<Leave>(source);
+  }
+  auto output = output_options(words);
+  if (std::holds_alternative<Leave>(output)) {
+    return std::get<Leave>(output);
+  }
+  if (auto other = other_request(words,
+                                 std::get<TraceSource>(source),
+                                 std::get<OutputOptions>(output),
+                                 *parse_timeout(words))) {
+    return *std::move(other);
+  }
+  TraceRequest request;
+  request.source = std::get<TraceSource>(std::move(source));
+  request.output = std::get<OutputOptions>(std::move(output));
+  const bool asks = !words.why.empty() || words.tree || words.json || words.csv || words.findings ||
+                    !words.output.empty() || asks_question(words) || !words.fail_on.empty() ||
+                    !words.denied.empty();
+  if (std::holds_alternative<LastSource>(request.source) && !asks) {
+    if (!look_at_terminal(ColorChoice::automatic).person) {
+      return Leave{2, "", app.help()};
+    }
+    request.source = pick_source(words);
+  }
+  request.denied = words.denied;
+  if (!words.fail_on.empty()) {
+    auto gates = parse_gates(join(words.fail_on, ","));
+    if (!gates) {
+      return usage(
+          fmt::format("--fail-on '{}': {}", printable(gates.error().subject), gates.error().reason),
+          gates.error().hint);
+    }
+    request.gates = std::move(*gates);
+  }
+  if (!asks) {
+    request.note = swallowed_options(app, words);
+  }
+  request.why = words.why.empty() ? std::nullopt : std::optional(words.why);
+  apply_questions(words, request);
+  request.probe = words.probe;
+  request.elf = words.elf;
+  request.children = words.children;
+  const std::string& form = request.output.form;
+  request.costs = request.output.by != ByteKind::file || request.output.render.costs ||
+                  ((form == "json" || form == "csv") && !request.why) || form == "html" ||
+                  std::any_of(request.gates.begin(), request.gates.end(), measures_memory);
+  request.relocations = (form == "json" && !request.why) || form == "html";
+  request.verbose = words.verbose;
+  request.timeout = *parse_timeout(words);
+  return request;
+}
+
+}  // namespace
+
+std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) {
+  if (!all.empty() && all.front() == "calls") {
+    return parse_calls_options({all.begin() + 1, all.end()});
+  }
+  Words words;
+  std::vector<std::string> ours;
+  split_run(all, ours, words);
+  CLI::App app(
+      "Explain the shared objects of a process: what is loaded, from where, and who caused it.",
+      "tracso");
+  define_options(app, words, look_at_terminal(ColorChoice::automatic).width);
+  if (!all.empty() && all.front() == "__complete") {
+    const std::vector<std::string> typed(all.begin() + 1, all.end());
+    return Leave{0, complete(app, typed, {process_candidates, soname_candidates}), ""};
+  }
+  try {
+    std::vector<std::string> reversed(ours.rbegin(), ours.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    const auto subcommands = app.get_subcommands();
+    return Leave{0, subcommands.empty() ? app.help() : subcommands.front()->help(), ""};
+  } catch (const CLI::CallForVersion& version) {
+    return Leave{0, std::string(version.what()) + "\n", ""};
+  } catch (const CLI::ParseError& error) {
+    return explain_parse_error(app, error, ours);
+  }
+  if (auto leave = empty_word(app)) {
+    return *leave;
+  }
+  if (!parse_timeout(words)) {
+    return usage(fmt::format("--timeout '{}' is not a number of seconds", printable(words.timeout)),
+                 "tracso --timeout 10 PID");
+  }
+  if (auto leave = misplaced_option(app, words)) {
+    return *leave;
+  }
+  if (app.got_subcommand("help")) {
+    const Terminal terminal = look_at_terminal(ColorChoice::automatic);
+    return help_on(app, words.topic, terminal.width, terminal.color);
+  }
+  if (app.got_subcommand("record")) {
+    return record_request(words);
+  }
+  if (app.got_subcommand("calls")) {
+    return usage("calls comes first, then its options", "tracso calls --exact CMD");
+  }
+  if (app.got_subcommand("dump")) {
+    const auto request = dump_request(words.dump);
+    const auto* wrong = std::get_if<1>(&request);
+    return wrong != nullptr ? std::variant<Request, Leave>(usage(wrong->first, wrong->second))
+                            : Request(std::get<0>(request));
+  }
+  if (auto leave = mistaken_command(app, words)) {
+    return *leave;
+  }
+  return trace_request(words, app);
+}
+
+std::vector<std::string> known_options() {
+  Words words;
+  CLI::App app("", "tracso");
+  define_options(app, words);
+  auto names = option_names(app);
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto more = option_names(*command);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace tracso

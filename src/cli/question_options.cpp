@@ -1,0 +1,94 @@
+#include "cli/question_options.hpp"
+
+#include <fmt/format.h>
+
+namespace tracso {
+namespace {
+
+constexpr const char* group = "What to print";
+// What CLI11 puts in where no "=NAME" was given.
+constexpr std::string_view everything = "*";
+
+int count(const Words& words) {
+  return (words.bindings.empty() ? 0 : 1) + words.unused + words.files + words.files0 +
+         (words.who.empty() ? 0 : 1) + (words.as_child.empty() ? 0 : 1);
+}
+
+}  // namespace
+
+void add_question_options(CLI::App& app, Words& words) {
+  app.add_flag("--bindings{*}",
+               words.bindings,
+               "whose functions are called, interposed ones first; =NAME: of a library or function")
+      ->group(group);
+  app.add_flag("--unused", words.unused, "libraries of which nothing has been called so far")
+      ->group(group);
+  app.add_flag("--files", words.files, "the files mapped as code, one a line")->group(group);
+  app.add_flag("--files0", words.files0, "the same, ended by NUL (rsync -0)")->group(group);
+  app.add_option("--who", words.who, "every process that has a library: a soname, a family")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--as-child",
+                 words.as_child,
+                 "what PROG would load if the process started it (repeatable)")
+      ->type_name("PROG")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+bool asks_question(const Words& words) {
+  return count(words) > 0;
+}
+
+std::optional<std::pair<std::string, std::string>> wrong_question(const Words& words) {
+  if (count(words) > 1) {
+    return std::pair(
+        "--bindings, --unused, --files, --files0, --who and --as-child exclude each other",
+        "ask one thing at a time");
+  }
+  if (!asks_question(words)) {
+    return std::nullopt;
+  }
+  const bool list = words.files || words.files0;
+  if (!words.why.empty() || words.tree || words.csv || words.findings || (list && words.json)) {
+    return std::pair("that answer has no such form",
+                     list ? "--json has the paths too" : "use --json, or no form for text");
+  }
+  const bool has_target = !words.target.empty() || words.has_run || !words.from.empty();
+  if (!words.who.empty() && has_target) {
+    return std::pair("--who looks at all processes", "leave the target out");
+  }
+  const bool is_pid =
+      !words.target.empty() && words.target.find_first_not_of("0123456789") == std::string::npos;
+  if (!words.as_child.empty() && (!is_pid || words.has_run)) {
+    return std::pair("--as-child needs a PID", "tracso --as-child /bin/sh 4192");
+  }
+  return std::nullopt;
+}
+
+std::string question_form(const Words& words) {
+  return words.files ? "files" : words.files0 ? "files0" : "";
+}
+
+std::optional<Request> other_request(const Words& words,
+                                     const TraceSource& source,
+                                     const OutputOptions& output,
+                                     std::chrono::milliseconds timeout) {
+  if (!words.who.empty()) {
+    return WhoRequest{words.who, output};
+  }
+  const auto* process = std::get_if<PidSource>(&source);
+  if (words.as_child.empty() || process == nullptr) {
+    return std::nullopt;
+  }
+  return ChildRequest{process->pid, words.as_child, words.elf, timeout, output};
+}
+
+void apply_questions(const Words& words, TraceRequest& request) {
+  if (!words.bindings.empty()) {
+    request.bindings = words.bindings == everything ? "" : words.bindings;
+  }
+  request.unused = words.unused;
+}
+
+}  // namespace tracso

@@ -1,0 +1,150 @@
+#include "cli/slips.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tracso {
+namespace {
+
+std::string before_equal(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) {
+      names.push_back(command->get_name());
+    }
+  }
+  return names;
+}
+
+// Names that many programs have: behind --run they are most likely meant for CMD.
+bool is_common_name(const std::string& name) {
+  static constexpr std::array<std::string_view, 10> common{"--help",
+                                                           "--version",
+                                                           "--verbose",
+                                                           "--output",
+                                                           "--color",
+                                                           "--timeout",
+                                                           "--root",
+                                                           "--from",
+                                                           "--limit",
+                                                           "--run"};
+  return !name.starts_with("--") || std::find(common.begin(), common.end(), name) != common.end();
+}
+
+std::string close_command(const CLI::App& app, const std::string& word) {
+  const auto close = did_you_mean(word, command_names(app), 1);
+  return close.empty() ? "" : close.front();
+}
+
+// The names of the app that was being parsed: of the command, if there is one, and of the root.
+std::vector<std::string> names_in_force(const CLI::App& app) {
+  auto names = option_names(app);
+  for (const CLI::App* command : app.get_subcommands()) {
+    names = option_names(*command);
+  }
+  return names;
+}
+
+}  // namespace
+
+Leave usage(const std::string& what, const std::string& hint) {
+  return {2, "", "tracso: " + what + "\nhint: " + hint + "\n"};
+}
+
+void split_run(const std::vector<std::string>& words, std::vector<std::string>& ours, Words& into) {
+  const auto at = std::find(words.begin(), words.end(), "--run");
+  ours.assign(words.begin(), at);
+  into.has_run = at != words.end();
+  if (into.has_run) {
+    into.run.assign(at + 1, words.end());
+    if (!into.run.empty() && into.run.front() == "--") {
+      into.run.erase(into.run.begin());
+    }
+  }
+}
+
+std::optional<Leave> misplaced_option(const CLI::App& app, const Words& words) {
+  if (!words.has_run) {
+    return std::nullopt;
+  }
+  if (words.run.empty()) {
+    return usage("--run needs a command", "tracso --run python3 -c 'import ssl'");
+  }
+  const std::string& first = words.run.front();
+  if (contains(option_names(app), before_equal(first))) {
+    return usage(
+        fmt::format("'{}' stands behind --run and would be the command to run", printable(first)),
+        fmt::format("put it before: tracso {} --run CMD", printable(first)));
+  }
+  return std::nullopt;
+}
+
+std::string swallowed_options(const CLI::App& app, const Words& words) {
+  const auto names = option_names(app);
+  for (const std::string& word : words.run) {
+    const std::string name = before_equal(word);
+    if (!is_common_name(name) && contains(names, name)) {
+      return fmt::format(
+          "'{0}' stands behind the command and is given to it; for tracso: tracso {0} ... --run "
+          "CMD",
+          printable(name));
+    }
+  }
+  return "";
+}
+
+std::optional<Leave> mistaken_command(const CLI::App& app, const Words& words) {
+  const std::string& word = words.target;
+  if (word.empty() || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0) {
+    return std::nullopt;
+  }
+  const std::string command = close_command(app, word);
+  if (command.empty()) {
+    return std::nullopt;
+  }
+  return usage(fmt::format("there is no file and no command '{}'", printable(word)),
+               fmt::format("did you mean tracso {}?", command));
+}
+
+Leave explain_parse_error(const CLI::App& app,
+                          const CLI::ParseError& error,
+                          const std::vector<std::string>& ours) {
+  const auto names = names_in_force(app);
+  for (const auto& word : ours) {
+    const std::string name = before_equal(word);
+    if (word.size() > 1 && word.starts_with('-') && !contains(names, name) &&
+        !contains(option_names(app), name)) {
+      const auto close = did_you_mean(name, names, 2);
+      return usage(fmt::format("unknown option '{}'", printable(name)),
+                   close.empty() ? "'tracso -h' lists the options"
+                                 : fmt::format("did you mean {}?", join(close, " or ")));
+    }
+  }
+  // "records 4192": a command that is none is taken for the TARGET, and its own for one too many.
+  const auto first = std::find_if(
+      ours.begin(), ours.end(), [](const std::string& word) { return !word.starts_with('-'); });
+  if (first != ours.end() && app.get_subcommands().empty() &&
+      !contains(command_names(app), *first)) {
+    if (const std::string command = close_command(app, *first); !command.empty()) {
+      return usage(fmt::format("there is no command '{}'", printable(*first)),
+                   fmt::format("did you mean tracso {}?", command));
+    }
+  }
+  return usage(printable(error.what()), "'tracso -h' lists the options");
+}
+
+}  // namespace tracso

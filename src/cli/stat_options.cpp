@@ -1,0 +1,248 @@
+#include "cli/stat_options.hpp"
+
+#include "base/sizes.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+constexpr const char* limits = "Budgets (exit 1 if one fails)";
+constexpr const char* look = "How to look";
+constexpr const char* print = "What to print";
+
+void add_limits(CLI::App& app, StatWords& words) {
+  for (const FigureName& figure : figure_names()) {
+    const std::string name(figure.name);
+    app.add_option("--max-" + name,
+                   words.most[name],
+                   figure.is_bytes ? "at most that many bytes (K M G)" : "at most that many")
+        ->type_name(figure.is_bytes ? "SIZE" : "N")
+        ->group(limits);
+  }
+  app.add_option_function<std::string>(
+         "--no-leaks",
+         [&words](const std::string& text) { words.no_leaks = text; },
+         "nothing left over at the end: fds, threads, children (all)")
+      ->expected(0, 1)
+      ->default_str("")
+      ->type_name("[=WHAT]")
+      ->group(limits);
+  app.add_option("--deny", words.denied, "no library whose name or path matches (repeatable)")
+      ->type_name("GLOB")
+      ->allow_extra_args(false)
+      ->group(limits);
+  app.add_option("--save-baseline", words.save_baseline, "write the figures down")
+      ->type_name("FILE")
+      ->group(limits);
+  app.add_option("--baseline", words.baseline, "compare with figures written down before")
+      ->type_name("FILE")
+      ->group(limits);
+  app.add_option("--fail-on-regression",
+                 words.regression,
+                 "how much bytes may grow over the baseline: 10%, 10%+2MB")
+      ->type_name("GROWTH")
+      ->group(limits);
+  app.add_option(
+         "--tolerance", words.tolerances, "the same for one figure: rss=5%+1MB (repeatable)")
+      ->type_name("NAME=GROWTH")
+      ->allow_extra_args(false)
+      ->group(limits);
+  app.add_option("--junit", words.junit, "write the budgets as a JUnit test suite")
+      ->type_name("FILE")
+      ->group(limits);
+}
+
+void add_how_to_look(CLI::App& app, StatWords& words) {
+  app.add_option("-p,--pid", words.pid, "look at a running process instead of running CMD")
+      ->type_name("PID")
+      ->group(look);
+  app.add_option("--runs", words.runs, "run CMD that often (1; 3 with a baseline)")
+      ->type_name("N")
+      ->group(look);
+  app.add_option("--warmup", words.warmups, "runs before that count for nothing (0)")
+      ->type_name("N")
+      ->group(look);
+  app.add_option("--baseline-after",
+                 words.after,
+                 "compare descriptors with those open that long after the start")
+      ->type_name("SECONDS")
+      ->group(look);
+  app.add_option("--for", words.watch_for, "with -p: two looks that far apart, and the difference")
+      ->type_name("SECONDS")
+      ->group(look);
+  app.add_flag("--reset-peak", words.reset_peak, "with -p: let its peak begin anew")->group(look);
+  app.add_flag("--no-ptrace",
+               words.no_ptrace,
+               "do not trace CMD: figures of the last look before its end")
+      ->group(look);
+  app.add_option(
+         "--stream", words.stream, "samples as JSON Lines: FILE, -, tcp://host:port, unix:/path")
+      ->type_name("DEST")
+      ->group(look);
+  app.add_flag("-v,--verbose", words.verbose, "say what is decided, on stderr")->group(look);
+}
+
+// A number from `least` on; nullopt: it is none.
+std::optional<std::size_t> count_word(const std::string& text, std::size_t least) {
+  constexpr std::size_t most = 1000;
+  const auto number = parse_unsigned(text);
+  return number && *number >= least && *number <= most
+             ? std::optional(static_cast<std::size_t>(*number))
+             : std::nullopt;
+}
+
+std::optional<Leave> read_limits(const StatWords& words, Limits& into) {
+  for (const FigureName& figure : figure_names()) {
+    const std::string& text = words.most.at(std::string(figure.name));
+    if (text.empty()) {
+      continue;
+    }
+    const auto value = figure.is_bytes ? parse_size(text) : parse_unsigned(text);
+    if (!value) {
+      return usage_error(fmt::format("--max-{} '{}' is no {}",
+                                     figure.name,
+                                     printable(text),
+                                     figure.is_bytes ? "size" : "number"),
+                         figure.is_bytes ? "500M, 1.5G, 4096" : "a number such as 20");
+    }
+    into.most.push_back({std::string(figure.name), *value, text});
+  }
+  if (words.no_leaks) {
+    const bool all = words.no_leaks->empty();
+    into.no_leaks = {all, all, all};
+    for (const std::string_view what :
+         all ? std::vector<std::string_view>() : split(*words.no_leaks, ',')) {
+      bool* flag = what == "fds"        ? &into.no_leaks.fds
+                   : what == "threads"  ? &into.no_leaks.threads
+                   : what == "children" ? &into.no_leaks.children
+                                        : nullptr;
+      if (flag == nullptr) {
+        return usage_error(fmt::format("--no-leaks={} is none of the kinds", printable(what)),
+                           "--no-leaks, or --no-leaks=fds,threads,children");
+      }
+      *flag = true;
+    }
+  }
+  into.denied = words.denied;
+  return std::nullopt;
+}
+
+std::optional<Leave> read_tolerances(const StatWords& words, Tolerances& into) {
+  if ((!words.regression.empty() || !words.tolerances.empty()) && words.baseline.empty()) {
+    return usage_error("there is nothing to compare with", "add --baseline FILE");
+  }
+  if (!words.regression.empty()) {
+    auto tolerance = parse_tolerance(words.regression);
+    if (!tolerance) {
+      return usage_error(fmt::format("--fail-on-regression '{}': {}",
+                                     printable(words.regression),
+                                     tolerance.error().reason),
+                         tolerance.error().hint);
+    }
+    into.bytes = *tolerance;
+  }
+  for (const std::string& word : words.tolerances) {
+    const std::size_t sign = word.find('=');
+    const std::string name = word.substr(0, sign);
+    const auto names = figure_names();
+    const bool known = std::any_of(
+        names.begin(), names.end(), [&](const FigureName& one) { return one.name == name; });
+    auto tolerance = parse_tolerance(sign == std::string::npos ? "" : word.substr(sign + 1));
+    if (!known || !tolerance) {
+      return usage_error(fmt::format("--tolerance '{}' is none", printable(word)),
+                         "--tolerance rss=5%+1MB; names: peak rss dirty fds threads children libs");
+    }
+    into.named.emplace_back(name, *tolerance);
+  }
+  return std::nullopt;
+}
+
+std::optional<Leave> read_times(const StatWords& words, StatRequest& into) {
+  const bool baseline = !words.baseline.empty() || !words.save_baseline.empty();
+  const auto runs =
+      words.runs.empty() ? std::optional<std::size_t>(baseline ? 3 : 1) : count_word(words.runs, 1);
+  const auto warmups = count_word(words.warmups, 0);
+  if (!runs || !warmups) {
+    return usage_error("--runs and --warmup are numbers of at most 1000", "--runs 5 --warmup 1");
+  }
+  into.runs = *runs;
+  into.warmups = *warmups;
+  for (const auto& [text, time, name] :
+       {std::tuple(&words.after, &into.baseline_after, "--baseline-after"),
+        std::tuple(&words.watch_for, &into.watch_for, "--for")}) {
+    *time = text->empty() ? std::nullopt : seconds_word(*text);
+    if (!text->empty() && !*time) {
+      return usage_error(fmt::format("{} '{}' is not a number of seconds", name, printable(*text)),
+                         fmt::format("{} 2.5", name));
+    }
+  }
+  return std::nullopt;
+}
+
+// What belongs to a command or to a process only.
+std::optional<Leave> mismatch(const StatWords& words) {
+  const bool command = !words.command.empty();
+  if (command == !words.pid.empty()) {
+    return usage_error(
+        command ? "a command and -p PID exclude each other" : "stat needs a command, or -p PID",
+        "tracso stat python3 -c 'import ssl'; tracso stat -p 4192");
+  }
+  if (command && (words.reset_peak || !words.watch_for.empty())) {
+    return usage_error("--for and --reset-peak go with -p PID", "tracso stat -p 4192 --for 10");
+  }
+  if (!command && (words.no_ptrace || !words.after.empty() || !words.runs.empty())) {
+    return usage_error("--runs, --no-ptrace and --baseline-after go with a command",
+                       "tracso stat --runs 3 CMD");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_stat(CLI::App& app, StatWords& words) {
+  CLI::App* stat = app.add_subcommand(
+      "stat", "run CMD (or look at a process) and report memory, descriptors, threads, children");
+  stat->footer("CMD is the first word that is no option; '--' before it is allowed.");
+  add_limits(*stat, words);
+  add_how_to_look(*stat, words);
+  add_answer_options(*stat, words.answer, print);
+}
+
+std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
+  StatRequest request;
+  for (const auto& leave : {mismatch(words),
+                            read_limits(words, request.limits),
+                            read_tolerances(words, request.tolerances),
+                            read_times(words, request)}) {
+    if (leave) {
+      return *leave;
+    }
+  }
+  if (words.command.empty()) {
+    const auto pid = pid_word(words.pid);
+    if (std::holds_alternative<Leave>(pid)) {
+      return std::get<Leave>(pid);
+    }
+    request.pid = std::get<std::int32_t>(pid);
+    request.runs = 1;
+  }
+  const auto given = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  request.argv = words.command;
+  request.save_baseline = given(words.save_baseline);
+  request.baseline = given(words.baseline);
+  request.junit = given(words.junit);
+  request.stream = given(words.stream);
+  request.reset_peak = words.reset_peak;
+  request.trace = !words.no_ptrace;
+  request.verbose = words.verbose;
+  request.output = answer_output(words.answer);
+  return CostRequest(request);
+}
+
+}  // namespace tracso

@@ -1,0 +1,33 @@
+#pragma once
+// The options of `tracso stat`.
+
+#include "cli/leave.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tracso {
+
+/// What CLI11 fills.
+struct StatWords {
+  AnswerWords answer;
+  std::string pid;
+  std::map<std::string, std::string> most;  ///< by figure name
+  std::optional<std::string> no_leaks;      ///< given; "" for all
+  std::vector<std::string> denied, tolerances;
+  std::string runs, warmups = "0", save_baseline, baseline, regression, after, watch_for, junit,
+                    stream;
+  bool reset_peak = false, no_ptrace = false, verbose = false;
+  std::vector<std::string> command;  ///< split off before CLI11 sees it
+};
+
+void add_stat(CLI::App& app, StatWords& words);
+
+std::variant<CostRequest, Leave> stat_request(const StatWords& words);
+
+}  // namespace tracso

@@ -1,0 +1,88 @@
+#include "collect/linkage_set.hpp"
+
+#include "collect/mapped_file.hpp"
+
+namespace tracso {
+namespace {
+
+bool is_dependency(EdgeKind kind) {
+  return kind == EdgeKind::needed || kind == EdgeKind::filter || kind == EdgeKind::auxiliary;
+}
+
+}  // namespace
+
+LinkageSet::LinkageSet(const Workspace& work)
+    : work_(work),
+      tables_(work.mapped.objects.size()),
+      closures_(work.mapped.objects.size()),
+      object_of_node_(work.trace.graph.nodes().size()) {
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    object_of_node_[index(work.node_of_object[i])] = i;
+    read(i);
+  }
+}
+
+void LinkageSet::read(std::size_t object) {
+  const MappedObject& about = work_.mapped.objects[object];
+  if (!about.elf.dynamic.present) {
+    return;  // a static program asks nobody
+  }
+  const Mapping& mapping = work_.facts.mappings[about.mappings.front()];
+  const MappedRange range{mapping.start, mapping.end, mapping.device, mapping.inode};
+  const auto file = open_mapped_object(work_.target, range, about.path);
+  auto table =
+      file ? elf::Linkage::read(**file, about.path.text) : Result<elf::Linkage>(file.error());
+  if (table) {
+    tables_[object] = std::move(*table);
+  } else {
+    work_.log("no symbols of " + about.path.text + ": " + table.error().reason);
+    ++unreadable_;
+  }
+}
+
+std::vector<std::uint64_t> LinkageSet::biases(std::size_t object) const {
+  const ObjectFile& file = *tracso::object(work_.trace.graph[work_.node_of_object[object]]);
+  if (file.in_link_map) {
+    return file.bases;
+  }
+  return {work_.mapped.objects[object].base - tables_[object]->first_address()};
+}
+
+const std::vector<std::size_t>& LinkageSet::closure(std::size_t object) {
+  if (closures_[object]) {
+    return *closures_[object];
+  }
+  std::vector<std::size_t> found{object};
+  std::vector<bool> seen(tables_.size());
+  seen[object] = true;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const EdgeId id : work_.trace.graph.effects_of(work_.node_of_object[found[i]])) {
+      const Edge& edge = work_.trace.graph[id];
+      const auto to = is_dependency(edge.kind) ? object_of(edge.to) : std::nullopt;
+      if (to && !seen[*to]) {
+        seen[*to] = true;
+        found.push_back(*to);
+      }
+    }
+  }
+  closures_[object] = std::move(found);
+  return *closures_[object];
+}
+
+std::optional<LinkageSet::Found> LinkageSet::promised(std::size_t object,
+                                                      const elf::SymbolName& name) {
+  for (const std::size_t candidate : closure(object)) {
+    const elf::Linkage* table = this->table(candidate);
+    const auto symbol = table != nullptr ? table->find(name) : std::nullopt;
+    if (symbol) {
+      return Found{candidate, *symbol};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> LinkageSet::object_of(NodeId node) const {
+  return index(node) < object_of_node_.size() ? object_of_node_[index(node)] : std::nullopt;
+}
+
+}  // namespace tracso

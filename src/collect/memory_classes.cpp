@@ -1,0 +1,174 @@
+#include "collect/memory_classes.hpp"
+
+#include "base/text.hpp"
+#include "python/arenas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tracso {
+namespace {
+
+using proc::MappingCost;
+
+constexpr std::uint64_t arena_bytes = std::uint64_t{64} << 20;  // HEAP_MAX_SIZE of glibc, 64 bit
+constexpr std::uint64_t largest_guard = std::uint64_t{1} << 20;
+
+bool is_anonymous(const Mapping& mapping) {
+  return !mapping.has_file() && mapping.name.empty();
+}
+
+bool is_reserved(const Mapping& mapping) {
+  return is_anonymous(mapping) && !mapping.readable && !mapping.writable && !mapping.executable;
+}
+
+const Mapping* before(std::span<const MappingCost> mappings, std::size_t at) {
+  return at > 0 && mappings[at - 1].mapping.end == mappings[at].mapping.start
+             ? &mappings[at - 1].mapping
+             : nullptr;
+}
+
+const Mapping* behind(std::span<const MappingCost> mappings, std::size_t at) {
+  return at + 1 < mappings.size() && mappings[at + 1].mapping.start == mappings[at].mapping.end
+             ? &mappings[at + 1].mapping
+             : nullptr;
+}
+
+bool is_arena(std::span<const MappingCost> mappings, std::size_t at) {
+  const Mapping& mapping = mappings[at].mapping;
+  if (mapping.start % arena_bytes != 0 || mapping.end - mapping.start > arena_bytes) {
+    return false;
+  }
+  const Mapping* next = behind(mappings, at);
+  return mapping.end % arena_bytes == 0 ||
+         (next != nullptr && is_reserved(*next) && next->end % arena_bytes == 0);
+}
+
+bool is_stack(std::span<const MappingCost> mappings, std::size_t at) {
+  const Mapping* guard = before(mappings, at);
+  return guard != nullptr && is_reserved(*guard) && guard->end - guard->start <= largest_guard;
+}
+
+// Names that a program has given (PR_SET_VMA_ANON_NAME): glibc 2.39 "[anon: glibc: malloc]".
+MemoryClass class_of_name(std::string_view name) {
+  if (name == "[heap]" || name.find("malloc") != name.npos) {
+    return MemoryClass::heap;
+  }
+  if (name == "[stack]" || name.find("stack") != name.npos) {
+    return MemoryClass::stacks;
+  }
+  if (name.starts_with("[anon_shmem")) {
+    return MemoryClass::shared;
+  }
+  return name.starts_with("[anon:cpython") ? MemoryClass::python : MemoryClass::other;
+}
+
+MemoryClass class_of_file(const Mapping& mapping) {
+  constexpr std::array<std::string_view, 4> shared{"/dev/shm/", "/memfd:", "/SYSV", "/dev/zero"};
+  const bool is_shared = std::any_of(shared.begin(), shared.end(), [&](std::string_view prefix) {
+    return mapping.name.starts_with(prefix);
+  });
+  return is_shared                                    ? MemoryClass::shared
+         : mapping.name.starts_with("/anon_hugepage") ? MemoryClass::other
+                                                      : MemoryClass::files;
+}
+
+// `part` of `whole`, in every figure; no more than is resident.
+MemoryUse part_of(const MemoryUse& use, std::uint64_t part) {
+  const std::uint64_t resident = std::min(part, use.resident);
+  const auto share = [&](std::uint64_t bytes) { return std::min(bytes, resident); };
+  return {std::min(part, use.mapped), resident, share(use.private_bytes), share(use.dirty), 0};
+}
+
+MemoryUse rest_of(const MemoryUse& use, const MemoryUse& part) {
+  return {use.mapped - part.mapped,
+          use.resident - part.resident,
+          use.private_bytes - part.private_bytes,
+          use.dirty - part.dirty,
+          use.swapped};
+}
+
+}  // namespace
+
+MemoryUse memory_use(const MappingCost& cost) {
+  return {cost.mapping.end - cost.mapping.start,
+          cost.resident + cost.huge,
+          cost.private_bytes(),
+          cost.dirty,
+          cost.swapped};
+}
+
+MemoryClass class_of(std::span<const MappingCost> mappings, std::size_t at) {
+  const Mapping& mapping = mappings[at].mapping;
+  if (mapping.has_file()) {
+    return class_of_file(mapping);
+  }
+  if (!mapping.name.empty()) {
+    return class_of_name(mapping.name);
+  }
+  if (mapping.shared) {
+    return MemoryClass::shared;
+  }
+  if (is_reserved(mapping)) {
+    return MemoryClass::other;
+  }
+  return is_arena(mappings, at)   ? MemoryClass::heap
+         : is_stack(mappings, at) ? MemoryClass::stacks
+                                  : MemoryClass::other;
+}
+
+void add_by_class(MemoryByClass& classes,
+                  std::span<const MappingCost> mappings,
+                  std::size_t at,
+                  const MemoryUse& use,
+                  const std::function<std::uint64_t(const Mapping&)>& python_bytes) {
+  const MemoryClass what = class_of(mappings, at);
+  const Mapping& mapping = mappings[at].mapping;
+  const bool may_be_python = python_bytes && is_anonymous(mapping) && mapping.writable &&
+                             what != MemoryClass::shared && use.resident != 0;
+  const MemoryUse python = may_be_python ? part_of(use, python_bytes(mapping)) : MemoryUse{};
+  classes[MemoryClass::python].add(python);
+  classes[what].add(rest_of(use, python));
+}
+
+Result<QuickClasses> quick_memory_classes(const ProcessSource& process) {
+  const auto text = process.read("smaps");
+  const auto costs =
+      text ? proc::parse_smaps(*text) : Result<std::vector<MappingCost>>(text.error());
+  if (!costs) {
+    return costs.error();
+  }
+  QuickClasses out;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> code;
+  for (const MappingCost& cost : *costs) {
+    const Mapping& mapping = cost.mapping;
+    if (mapping.executable && mapping.has_file()) {
+      code.emplace(mapping.device, mapping.inode);
+      const std::string_view name = base_name(mapping.name);
+      out.is_python = out.is_python || name.starts_with("libpython") || name.starts_with("python");
+    }
+  }
+  std::function<std::uint64_t(const Mapping&)> python_bytes;
+  if (out.is_python) {
+    python_bytes = [&](const Mapping& mapping) {
+      return python::pool_bytes_in(process, mapping.start, mapping.end);
+    };
+  }
+  for (std::size_t at = 0; at < costs->size(); ++at) {
+    const MappingCost& cost = (*costs)[at];
+    const bool is_code =
+        cost.mapping.has_file() && code.count({cost.mapping.device, cost.mapping.inode}) != 0;
+    if (is_code) {
+      out.memory[MemoryClass::libraries].add(memory_use(cost));
+    } else {
+      add_by_class(out.memory, *costs, at, memory_use(cost), python_bytes);
+    }
+  }
+  return out;
+}
+
+}  // namespace tracso

@@ -1,0 +1,226 @@
+#include "commands/calls_command.hpp"
+
+#include "base/text.hpp"
+#include "calls/arena.hpp"
+#include "calls/group.hpp"
+#include "calls/refusal.hpp"
+#include "commands/output.hpp"
+#include "launch/job_control.hpp"
+#include "launch/own_signals.hpp"
+#include "launch/spawn.hpp"
+#include "os/disk.hpp"
+#include "os/live_commands.hpp"
+#include "os/live_files.hpp"
+#include "os/secure_start.hpp"
+#include "render/calls.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+namespace tracso {
+namespace {
+
+using launch::HeldCommand;
+using launch::OwnSignals;
+
+constexpr int status_of_signal = 128;
+
+// The file that execvp(3) would start; empty: none.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  for (const auto folder : split(path == nullptr ? "/bin:/usr/bin" : path, ':')) {
+    const auto file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    if (::access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return "";
+}
+
+std::string working_directory() {
+  char* path = ::getcwd(nullptr, 0);
+  std::string directory = path == nullptr ? "/" : path;
+  std::free(path);  // NOLINT(cppcoreguidelines-no-malloc): getcwd's own allocation
+  return directory;
+}
+
+std::optional<Error> cannot_trace(const std::string& name) {
+  const auto program = find_program(name);
+  if (program.empty()) {
+    return std::nullopt;  // its start will say so
+  }
+  const os::LiveFiles files(working_directory());
+  if (auto error = calls::refusal(files, {program})) {
+    return error;
+  }
+  const auto started = calls::started_program(files, {program});
+  const auto secure = os::secure_start(files, started);
+  if (!secure.empty()) {
+    return Error{ErrorKind::denied,
+                 "trace the library calls of",
+                 started.text,
+                 "the loader would ignore the agent: " + secure,
+                 "run tracso as the user that the program becomes"};
+  }
+  return std::nullopt;
+}
+
+// Variables that are ours for the time of a fork, for the child inherits what we have then.
+class ChildVariables {
+ public:
+  explicit ChildVariables(const std::vector<std::pair<std::string, std::string>>& variables) {
+    for (const auto& [name, value] : variables) {
+      const char* before = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
+      former_.emplace_back(name,
+                           before == nullptr ? std::nullopt : std::optional<std::string>(before));
+      ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+    }
+  }
+
+  ~ChildVariables() {
+    for (const auto& [name, value] : former_) {
+      if (value) {
+        ::setenv(name.c_str(), value->c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+      } else {
+        ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
+      }
+    }
+  }
+
+  ChildVariables(const ChildVariables&) = delete;
+  ChildVariables& operator=(const ChildVariables&) = delete;
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> former_;
+};
+
+// Waits until the command has ended. Ctrl-C and Ctrl-Z reach it by themselves; what is sent to us
+// to end us is passed on.
+int wait_for(pid_t pid, OwnSignals& signals) {
+  launch::JobControl job;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG | WUNTRACED);
+    if (ended == pid && WIFSTOPPED(status)) {
+      job.stopped(/*traced=*/false);
+    }
+    if ((ended == pid && !WIFSTOPPED(status)) || (ended < 0 && errno != EINTR)) {
+      return status;
+    }
+    if (job.is_time_to_stop(/*can_be_woken=*/false)) {
+      signals.stop_us();
+      job.we_go_on(/*by_guardian=*/false, std::chrono::steady_clock::now());
+    }
+    const auto signal = signals.wait(std::chrono::milliseconds(250));
+    if (signal.number == SIGTSTP || signal.number == SIGTTIN || signal.number == SIGTTOU) {
+      job.asked_to_stop();
+    }
+    if ((signal.number == SIGTERM || signal.number == SIGHUP) && signal.sender != 0) {
+      ::kill(pid, signal.number);
+    }
+  }
+}
+
+Result<Done> print(const CallsRequest& request, const CallsReport& report) {
+  const auto text = request.form == CallsRequest::Form::json ? calls_json(report)
+                    : request.form == CallsRequest::Form::csv
+                        ? calls_csv(report)
+                        : calls_text(request.render, report, request.limit);
+  if (request.file && *request.file != "-") {
+    return os::write_output_file(*request.file, text);  // not a word: stderr is the command's
+  }
+  const bool to_people = request.form == CallsRequest::Form::text && !request.file;
+  return to_people ? os::write_descriptor(STDERR_FILENO, text, "stderr")
+                   : os::write_descriptor(STDOUT_FILENO, text, "stdout");
+}
+
+void add_missing_agent(const calls::Arena& arena, CallsReport& report) {
+  if (arena.regions() == 0) {
+    report.notices.push_back(
+        {"calls-no-agent",
+         "the agent did not start in the command",
+         "nothing was traced",
+         "a program that is not linked to a C library, or forbids LD_PRELOAD"});
+  }
+}
+
+Result<calls::Arena> make_arena(const CallsRequest& request) {
+  calls::ArenaOptions options;
+  options.mode = request.mode;
+  options.follow = request.follow;
+  options.inside = request.inside;
+  options.filter = request.filter;
+  if (const char* preload = std::getenv("LD_PRELOAD")) {  // NOLINT(concurrency-mt-unsafe): as above
+    options.user_has_preload = true;
+    options.user_preload = preload;
+  }
+  return calls::Arena::make(options);
+}
+
+int fail_to_start(const Error& error) {
+  constexpr int not_found = 127, not_executable = 126;
+  const int status = fail(error);
+  return error.kind == ErrorKind::not_found ? not_found
+         : error.kind == ErrorKind::denied  ? not_executable
+                                            : status;
+}
+
+}  // namespace
+
+int calls_of_command(const CallsRequest& request) {
+  if (const auto error = cannot_trace(request.command.front())) {
+    return fail(*error);
+  }
+  if (request.file && *request.file != "-") {
+    if (const auto writable = os::check_output_file(*request.file); !writable) {
+      return fail(writable.error());
+    }
+  }
+  const auto arena = make_arena(request);
+  if (!arena) {
+    return fail(arena.error());
+  }
+  const calls::TickRate rate;
+  OwnSignals signals;
+  const bool document_on_stdout =
+      request.form != CallsRequest::Form::text && (!request.file || *request.file == "-");
+  auto command = [&] {
+    const ChildVariables variables(arena->environment());
+    return HeldCommand::start(request.command,
+                              document_on_stdout ? launch::CommandOutputTo::our_stderr
+                                                 : launch::CommandOutputTo::our_stdout,
+                              signals);
+  }();
+  if (!command) {
+    return fail_to_start(command.error());
+  }
+  command->go();
+  if (const auto failure = command->await_failure()) {
+    ::waitpid(command->pid(), nullptr, 0);
+    return fail_to_start(*failure);
+  }
+  const int status = wait_for(command->pid(), signals);
+  CallsReport report;
+  report.command = request.command;
+  report.mode = request.mode;
+  report.exit_status = WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+  report.signal = WIFSIGNALED(status) ? std::optional(WTERMSIG(status)) : std::nullopt;
+  arena->read(rate.ns_per_tick(), report);
+  add_missing_agent(*arena, report);
+  calls::group_rows(report, request.group);
+  if (const auto done = print(request, report); !done) {
+    return fail(done.error());
+  }
+  return report.signal ? status_of_signal + *report.signal : report.exit_status.value_or(0);
+}
+
+}  // namespace tracso

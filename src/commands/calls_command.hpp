@@ -1,0 +1,31 @@
+#pragma once
+// tracso calls: runs a command and counts its calls between libraries.
+
+#include "tracso/calls.hpp"
+#include "tracso/renderer.hpp"
+
+#include "calls/filter.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracso {
+
+struct CallsRequest {
+  std::vector<std::string> command;
+  CallMode mode = CallMode::adaptive;
+  CallGroup group = CallGroup::function;
+  calls::Filter filter;
+  bool follow = false, inside = false;
+  enum class Form : std::uint8_t { text, json, csv } form = Form::text;
+  std::optional<std::string> file;  ///< nullopt: the table to stderr, a document to stdout
+  std::size_t limit = 0;            ///< rows of the table; 0: all
+  RenderOptions render;
+};
+
+/// CMD's own exit status (128 + N where a signal ended it); else 2 usage, 4 refused, 126 and 127 as
+/// a shell.
+int calls_of_command(const CallsRequest& request);
+
+}  // namespace tracso

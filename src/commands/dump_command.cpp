@@ -1,0 +1,60 @@
+#include "commands/dump_command.hpp"
+
+#include "commands/output.hpp"
+#include "commands/sources.hpp"
+#include "dump/dump.hpp"
+#include "os/live_commands.hpp"
+#include "render/dump.hpp"
+
+#include <thread>
+
+namespace tracso {
+namespace {
+
+std::string printed_look(const DumpRequest& request, const Dump& look) {
+  return request.json ? dump_json(look, request.count == 1) : dump_text(request.render, look);
+}
+
+}  // namespace
+
+int dump(const DumpRequest& request) {
+  const auto live = LiveTarget::open(request.pid);
+  if (!live) {
+    return fail(live.error());
+  }
+  Dumper dumper(live->target(), request.timeout);
+  OutputOptions output;
+  output.file = request.file;
+  std::string all;
+  for (std::uint64_t i = 0; i < request.count; ++i) {
+    if (i != 0) {
+      std::this_thread::sleep_for(request.interval);
+    }
+    const auto look = dumper.look();
+    if (!look && i != 0) {
+      say("the process has ended");
+      break;
+    }
+    if (!look) {
+      return fail(look.error());
+    }
+    auto text = printed_look(request, *look);
+    text = (i != 0 && !request.json ? "\n" : "") + text;
+    all += text;
+    // A file is written whole, at the end; a terminal or a pipe wants each look when it is made.
+    const bool to_file = request.file && *request.file != "-";
+    if (!to_file) {
+      if (const auto done = deliver(text, output, os::LiveCommands()); !done) {
+        return fail(done.error());
+      }
+    }
+  }
+  if (request.file && *request.file != "-") {
+    if (const auto done = deliver(all, output, os::LiveCommands()); !done) {
+      return fail(done.error());
+    }
+  }
+  return 0;
+}
+
+}  // namespace tracso

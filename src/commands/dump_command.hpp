@@ -1,0 +1,26 @@
+#pragma once
+// tracso dump: what every thread of a process is doing.
+
+#include "tracso/renderer.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tracso {
+
+struct DumpRequest {
+  std::int32_t pid = 0;
+  std::uint64_t count = 1;  ///< looks
+  std::chrono::milliseconds interval{1000};
+  bool json = false;
+  std::optional<std::string> file;  ///< nullopt or "-": stdout
+  RenderOptions render;
+  std::chrono::milliseconds timeout{5000};
+};
+
+/// The exit status: 0, 3 no such process or it ended before the first look, 4 not permitted.
+int dump(const DumpRequest& request);
+
+}  // namespace tracso

@@ -1,0 +1,228 @@
+#include "commands/measurement.hpp"
+
+#include "base/text.hpp"
+#include "commands/stat_look.hpp"
+#include "os/live_process.hpp"
+#include "proc/status.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tracso {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds untraced_interval{20};
+constexpr milliseconds stream_interval{100};
+
+}  // namespace
+
+launch::RunOptions Measurement::options(bool output_to_stderr) {
+  launch::RunOptions options;
+  options.argv = request_.argv;
+  options.output_to_stderr = output_to_stderr;
+  options.breakpoints = false;
+  options.trace = request_.trace;
+  options.open = [](std::int32_t pid) -> Result<std::unique_ptr<ProcessSource>> {
+    auto process = os::LiveProcess::open(pid);
+    return process ? Result<std::unique_ptr<ProcessSource>>(std::move(*process))
+                   : Result<std::unique_ptr<ProcessSource>>(process.error());
+  };
+  options.on_executed = [this](const launch::Moment& moment) { executed(moment); };
+  options.on_thread_end = [this](const launch::ThreadEnd& end) { thread_ended(end); };
+  options.on_whole = [this](const launch::Moment& moment) { whole(moment); };
+  const bool needs_interval = !request_.trace || request_.baseline_after || on_interval_;
+  options.interval = !needs_interval                              ? milliseconds(0)
+                     : request_.trace && !request_.baseline_after ? stream_interval
+                                                                  : untraced_interval;
+  options.on_interval = [this](std::int32_t pid) { interval(pid); };
+  return options;
+}
+
+void Measurement::executed(const launch::Moment& moment) {
+  last_threads_.clear();  // exec has ended the other threads
+  if (before_) {
+    return;
+  }
+  const auto process = os::LiveProcess::open(moment.pid);
+  auto list =
+      process ? list_descriptors(**process) : Result<std::vector<Descriptor>>(process.error());
+  if (list) {
+    before_ = std::move(*list);
+    activity_before_ = collect_activity(**process);
+    cpu_before_ = cpu_time_of(moment.pid).value_or(0);
+  }
+  // The command has not done anything yet: all others are helpers of ours.
+  const auto self = os::LiveProcess::open(::getpid());
+  for (const std::int32_t child :
+       self ? proc::read_children(**self) : std::vector<std::int32_t>()) {
+    own_children_.insert(child);
+  }
+}
+
+void Measurement::thread_ended(const launch::ThreadEnd& end) {
+  const auto process = os::LiveProcess::open(end.pid);
+  const std::string task = "task/" + std::to_string(end.thread);
+  if (!process) {
+    return;
+  }
+  if (const auto status = (*process)->read(task + "/status")) {
+    if (const auto switches = proc::parse_switches(*status)) {
+      ended_switches_ = ended_switches_.value_or(proc::Switches{});
+      ended_switches_->voluntary += switches->voluntary;
+      ended_switches_->forced += switches->forced;
+    }
+  }
+  const auto name =
+      end.with_process ? (*process)->read(task + "/comm") : Result<std::string>(Error{});
+  if (name) {
+    last_threads_[end.thread] = {end.thread, std::string(trim(*name))};
+  }
+}
+
+// Children of ours that we have not started: the command's, whose parents have ended.
+void Measurement::take_orphans(std::int32_t command) {
+  const auto self = os::LiveProcess::open(::getpid());
+  if (!self || !taken_) {
+    return;
+  }
+  const OpenProcess open = process_opener();
+  for (ChildProcess child : collect_descendants(**self, open)) {
+    const bool known = std::any_of(taken_->children.begin(),
+                                   taken_->children.end(),
+                                   [&](const ChildProcess& one) { return one.pid == child.pid; });
+    if (child.parent == ::getpid() && child.pid != command && !known &&
+        own_children_.count(child.pid) == 0) {
+      child.orphan = true;
+      taken_->children.push_back(child);
+    }
+  }
+}
+
+void Measurement::whole(const launch::Moment& moment) {
+  Stat stat;
+  stat.target = fmt::format("run:{}:{}", base_name(request_.argv.front()), moment.pid);
+  stat.pid = moment.pid;
+  stat.moment = launch::moment_name(moment.kind);
+  stat.exact = moment.kind == launch::MomentKind::exit_stop;
+  const std::int32_t thread = moment.thread != 0 ? moment.thread : moment.pid;
+  if (const auto cpu = cpu_time_of(moment.pid)) {
+    stat.cpu_ns = *cpu - cpu_before_;
+  }
+  look_at_costs(thread, stat);
+  stat.descriptors =
+      look_at_descriptors(thread, before_.value_or(std::vector<Descriptor>()), stat.notices);
+  if (const auto process = os::LiveProcess::open(moment.pid)) {
+    stat.children = collect_descendants(**process, process_opener());
+    stat.children_cpu_ns = children_cpu_time(**process);
+  }
+  taken_ = std::move(stat);
+  take_orphans(moment.pid);
+}
+
+// Without a tracer nobody stops it at its end: what counts is the last look before.
+void Measurement::look_from_afar(std::int32_t pid) {
+  if (!before_) {
+    executed({launch::MomentKind::last_look, pid, pid, {}, false});
+  }
+  if (!taken_) {
+    return;
+  }
+  const auto process = os::LiveProcess::open(pid);
+  const auto status = process ? (*process)->read("status") : Result<std::string>(Error{});
+  const auto memory = status ? proc::parse_memory_status(*status) : proc::MemoryStatus{};
+  if (!memory.resident) {
+    return;  // a zombie has none
+  }
+  taken_->peak = std::max(memory.peak, taken_->peak);
+  taken_->resident = memory.resident;
+  taken_->virtual_ = memory.virtual_;
+  taken_->threads = collect_threads(**process);
+  taken_->activity = collect_activity(**process);
+  taken_->children = collect_descendants(**process, process_opener());
+  std::vector<Notice> ignored;
+  if (auto change = look_at_descriptors(pid, *before_, ignored)) {
+    taken_->descriptors = std::move(change);
+  }
+  if (const auto cpu = cpu_time_of(pid)) {
+    taken_->cpu_ns = *cpu - cpu_before_;
+  }
+  take_orphans(pid);
+}
+
+void Measurement::interval(std::int32_t pid) {
+  const auto age = std::chrono::steady_clock::now() - begin_;
+  if (request_.baseline_after && !after_warm_up_ && age >= *request_.baseline_after) {
+    const auto process = os::LiveProcess::open(pid);
+    auto list =
+        process ? list_descriptors(**process) : Result<std::vector<Descriptor>>(process.error());
+    if (list) {
+      before_ = std::move(*list);
+      after_warm_up_ = true;
+    }
+  }
+  if (!request_.trace) {
+    look_from_afar(pid);
+  }
+  if (on_interval_) {
+    on_interval_(pid);
+  }
+}
+
+Stat Measurement::assemble(const launch::RunResult& result) {
+  Stat stat;
+  if (taken_) {
+    stat = std::move(*taken_);
+  } else {
+    stat.pid = result.pid;
+    stat.target = fmt::format("run:{}:{}", base_name(request_.argv.front()), result.pid);
+    stat.moment = "none";
+    stat.exact = false;
+    stat.notices.push_back({"not-measured",
+                            "the command ended before it could be looked at",
+                            "its memory and descriptors are not known",
+                            "without --no-ptrace it is stopped at its end"});
+  }
+  stat.command = CommandInfo{request_.argv, result.exit_status, result.signal, result.wall.count()};
+  stat.wall_ns = result.wall.count();
+  stat.children_born = result.children.size();
+  stat.threads_before = 1;
+  return stat;
+}
+
+StatRun Measurement::finish(const launch::RunResult& result) {
+  StatRun run{assemble(result), result.interrupted_by};
+  Stat& stat = run.stat;
+  if (!last_threads_.empty() && stat.exact) {
+    stat.threads.clear();
+    for (const auto& [tid, thread] : last_threads_) {
+      stat.threads.push_back(thread);
+    }
+  }
+  if (ended_switches_ && stat.exact) {
+    stat.activity.voluntary_switches = ended_switches_->voluntary;
+    stat.activity.forced_switches = ended_switches_->forced;
+  }
+  stat.activity = activity_since(stat.activity, activity_before_);
+  if (request_.baseline_after && !after_warm_up_) {
+    stat.notices.push_back({"warm-up-not-reached",
+                            "the command ended before the time of --baseline-after",
+                            "descriptors are compared with its start",
+                            "a shorter --baseline-after"});
+  }
+  if (!request_.trace) {
+    stat.notices.push_back({"not-traced",
+                            "the command was not traced, as --no-ptrace asks",
+                            "its figures are from the last look before it ended",
+                            ""});
+  }
+  stat.notices.insert(stat.notices.end(), result.notices.begin(), result.notices.end());
+  return run;
+}
+
+}  // namespace tracso

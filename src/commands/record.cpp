@@ -1,0 +1,85 @@
+#include "commands/record.hpp"
+
+#include "tracso/snapshot.hpp"
+
+#include "base/text.hpp"
+#include "commands/output.hpp"
+#include "commands/python.hpp"
+#include "commands/sources.hpp"
+#include "os/recording.hpp"
+#include "python/distributions.hpp"
+#include "python/importers.hpp"
+
+#include <fmt/format.h>
+
+namespace tracso {
+namespace {
+
+// Sources of programs and lists of what is installed are nobody's business either: what they tell
+// is recorded, not what they are.
+ModuleFiles read_files_beside(const PythonFacts& facts, const FileSystem& files) {
+  std::vector<PythonModule> extensions;
+  for (const auto& module : facts.modules) {
+    if (module.file && base_name(*module.file).find(".so") != std::string_view::npos) {
+      extensions.push_back(module);
+    }
+  }
+  return {python::infer_importers(facts.modules, files),
+          python::find_distributions(extensions, files)};
+}
+
+// The probe reads the process itself, not through the recorder: its result is recorded, the heap it
+// reads is nobody's business.
+std::optional<PythonFacts> probe_beside(const Target& live,
+                                        ProbeInput input,
+                                        const RecordRequest& request,
+                                        os::Recording& recording,
+                                        std::vector<Notice>& notices,
+                                        std::optional<Error>& refused) {
+  input.target = live;
+  std::vector<Notice> own;
+  recording.python = find_python_modules(input, request.probe, own, refused);
+  if (recording.python) {
+    recording.module_files = read_files_beside(*recording.python, *live.files);
+  }
+  for (const auto& notice : own) {
+    recording.python_notices.push_back({notice.code, notice.text, notice.effect, notice.try_});
+  }
+  notices.insert(notices.end(), own.begin(), own.end());
+  return recording.python;
+}
+
+}  // namespace
+
+int record(const RecordRequest& request) {
+  const auto live = LiveTarget::open(request.pid);
+  if (!live) {
+    return fail(live.error());
+  }
+  os::Recording recording;
+  recording.version = TRACSO_VERSION;
+  recording.cpu = cpu_text();
+  const auto doors = os::record_through(live->target(), recording);
+  std::optional<Error> refused;
+  SnapshotOptions options;
+  options.elf = request.elf;
+  options.timeout = request.timeout;
+  options.costs = true;  // for who asks the recording about them
+  options.python = [&](const ProbeInput& input, std::vector<Notice>& notices) {
+    return probe_beside(live->target(), input, request, recording, notices, refused);
+  };
+  const auto trace =
+      take_snapshot({doors.process.get(), doors.files.get(), doors.commands.get()}, options);
+  if (!trace || refused) {
+    return fail(refused ? *refused : trace.error());
+  }
+  static_cast<void>(doors.process->read("status"));
+  if (const auto done = os::write_recording(recording, request.destination); !done) {
+    return fail(done.error());
+  }
+  say(fmt::format(
+      "wrote {}; read it with: tracso --from {}", request.destination, request.destination));
+  return trace->partial ? exit_status(ErrorKind::not_found) : 0;
+}
+
+}  // namespace tracso

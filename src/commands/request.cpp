@@ -1,0 +1,297 @@
+#include "commands/request.hpp"
+
+#include "tracso/analysis.hpp"
+#include "tracso/findings.hpp"
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "commands/child_command.hpp"
+#include "commands/last_trace.hpp"
+#include "commands/output.hpp"
+#include "commands/pick.hpp"
+#include "commands/record.hpp"
+#include "commands/sources.hpp"
+#include "commands/symbol_answers.hpp"
+#include "commands/who_command.hpp"
+#include "os/disk.hpp"
+#include "os/live_commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+constexpr int status_not_found = 1;
+constexpr int status_gate_failed = 1;
+constexpr int status_ended = 3;
+
+void save(const Trace& trace, bool verbose) {
+  const auto done = save_last_trace(trace);
+  if (!done && verbose) {
+    say("the trace was not saved: " + done.error().reason);
+  }
+}
+
+// html is the one form that a build may lack.
+Result<std::unique_ptr<Renderer>> choose_renderer(const OutputOptions& output) {
+  auto renderer = make_renderer(output.form == "image" ? "dot" : output.form, output.render);
+  if (!renderer) {
+    return Error{ErrorKind::missing_tool,
+                 "write",
+                 output.file.value_or(output.form),
+                 "this build has no HTML form: d3 was not at hand when it was built",
+                 "-o report.svg draws the graph, --json gives all facts"};
+  }
+  return renderer;
+}
+
+// "py:numpy" is what a library can belong to, and no library.
+std::optional<Error> names_a_source(const WhyAnswer& answer,
+                                    const Trace& trace,
+                                    const Summary& summary) {
+  for (const Package& package : summary.packages) {
+    const bool meant = package.name == answer.query || package.name == "py:" + answer.query;
+    if (!package.source || !meant) {
+      continue;
+    }
+    std::vector<std::string> own;
+    for (const EdgeId edge : trace.graph.effects_of(*package.source)) {
+      own.push_back(display_name(trace.graph[trace.graph[edge].to]));
+    }
+    return Error{ErrorKind::usage,
+                 "explain",
+                 answer.query,
+                 fmt::format("--why explains libraries, and {} is what brings them: {} of them, "
+                             "first {}",
+                             package.name,
+                             package.libraries,
+                             join(own, ", ")),
+                 fmt::format("tracso --why {}", own.empty() ? "<lib>" : own.front())};
+  }
+  return std::nullopt;
+}
+
+int say_not_found(const WhyAnswer& answer, const Trace& trace, const Summary& summary) {
+  if (const auto error = names_a_source(answer, trace, summary)) {
+    fail(*error);
+    return status_not_found;
+  }
+  Error error{ErrorKind::usage,
+              "find",
+              answer.query,
+              fmt::format("no library of {} has that name", trace.target),
+              ""};
+  error.hint = answer.did_you_mean.empty()
+                   ? "'tracso --csv' lists them all"
+                   : "did you mean " + join(answer.did_you_mean, ", ") + "?";
+  fail(error);
+  return status_not_found;
+}
+
+bool has_unresolved(const Trace& trace) {
+  if (trace.process) {
+    return false;
+  }
+  const auto edges = trace.graph.edges();
+  return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+    const ObjectFile* file = object(trace.graph[edge.to]);
+    const bool missing = file != nullptr && file->state == ObjectFile::State::missing;
+    return (missing && !edge.optional) || !edge.fatal.empty();
+  });
+}
+
+// Failed gates are said on stderr, so that a document on stdout stays whole.
+int status_of_gates(const Trace& trace, const Summary& summary, const TraceRequest& request) {
+  const auto failed = failed_gates(trace, summary, request.gates, request.denied);
+  for (const std::string& line : failed) {
+    say("failed: " + line);
+  }
+  return failed.empty() ? 0 : status_gate_failed;
+}
+
+int status_of(const Trace& trace) {
+  if (trace.partial) {
+    return status_ended;
+  }
+  return has_unresolved(trace) ? status_not_found : 0;
+}
+
+int answer_why(const Trace& trace,
+               const Summary& summary,
+               const TraceRequest& request,
+               const Renderer& renderer,
+               const CommandRunner& commands) {
+  const WhyAnswer answer = explain_why(trace, summary, *request.why, request.output.render.depth);
+  const bool json = request.output.form == "json";
+  if (answer.matches.empty() && !json) {
+    return say_not_found(answer, trace, summary);
+  }
+  const auto text = renderer.why(trace, summary, answer);
+  if (!text) {
+    return fail(text.error());
+  }
+  if (const auto done = deliver(*text, request.output, commands); !done) {
+    return fail(done.error());
+  }
+  return answer.matches.empty() ? status_not_found : trace.partial ? status_ended : 0;
+}
+
+// Ranking by bytes that nobody measured would rank by nothing.
+std::optional<Error> cannot_rank(const Trace& trace, const Summary& summary) {
+  const bool known =
+      summary.by == ByteKind::file ||
+      (summary.by == ByteKind::resident ? summary.totals.resident : summary.totals.private_bytes);
+  if (known) {
+    return std::nullopt;
+  }
+  const std::string_view word = summary.by == ByteKind::resident ? "resident" : "private";
+  return Error{ErrorKind::usage,
+               "rank",
+               fmt::format("the libraries of {} by {} bytes", trace.target, word),
+               trace.process ? "they are not known of every library" : "nothing runs: it is a file",
+               trace.process
+                   ? fmt::format("tracso --by {} PID measures them; the notices say why not", word)
+                   : "leave --by out; --json has the relocations"};
+}
+
+int print(const Trace& trace, const Summary& summary, const TraceRequest& request) {
+  const os::LiveCommands commands;
+  if (const auto error = cannot_rank(trace, summary)) {
+    return fail(*error);
+  }
+  const auto renderer = choose_renderer(request.output);
+  if (!renderer) {
+    return fail(renderer.error());
+  }
+  if (request.why) {
+    return answer_why(trace, summary, request, **renderer, commands);
+  }
+  const auto text = (*renderer)->trace(trace, summary);
+  if (!text) {
+    return fail(text.error());
+  }
+  if (const auto done = deliver(*text, request.output, commands); !done) {
+    return fail(done.error());
+  }
+  return status_of(trace);
+}
+
+// What could not be seen stands in the report and in the document; the other forms have no place
+// for it.
+void say_notices(const Trace& trace, const TraceRequest& request) {
+  const bool symbols = request.bindings || request.unused;
+  const bool report = !request.why && !(symbols && request.output.form != "json") &&
+                      (request.output.form == "report" || request.output.form == "json" ||
+                       request.output.form == "html");
+  for (const auto& notice : trace.notices) {
+    if (!report) {
+      say(notice.text + (notice.effect.empty() ? "" : "; " + notice.effect));
+    }
+  }
+}
+
+// What makes the answer impossible is said before a command has run for it.
+std::optional<Error> cannot_answer(const OutputOptions& output) {
+  if (const auto renderer = choose_renderer(output); !renderer) {
+    return renderer.error();
+  }
+  const auto writable = output.file && *output.file != "-" ? os::check_output_file(*output.file)
+                                                           : Result<Done>(Done{});
+  return writable ? std::nullopt : std::optional(writable.error());
+}
+
+int carry_out_trace(const TraceRequest& request) {
+  if (request.output.form == "image" && request.output.file == "-") {
+    return fail(
+        {ErrorKind::usage, "write", "an image", "stdout is no place for it", "-o graph.svg"});
+  }
+  if (const auto error = cannot_answer(request.output)) {
+    return fail(*error);
+  }
+  if (!request.note.empty()) {
+    say(request.note);
+  }
+  std::optional<int> command_status;
+  auto obtained = obtain_trace(request, command_status);
+  if (!obtained) {
+    const int status = fail(obtained.error());
+    return command_status.value_or(status);
+  }
+  if (obtained->trace.findings.empty()) {  // else a document that has its own
+    obtained->trace.findings = find_problems(obtained->trace, obtained->facts);
+  }
+  Trace trace = group_modules(obtained->trace, request.output.name_depth);
+  const Summary summary = summarize(trace, request.output.by);
+  trace.notices.insert(trace.notices.end(), summary.notices.begin(), summary.notices.end());
+  say_notices(trace, request);
+  const bool symbols = request.bindings || request.unused;
+  const int status = symbols ? answer_symbols(trace, summary, obtained->facts, request)
+                             : print(trace, summary, request);
+  if (obtained->save) {  // behind the answer: nobody waits for it
+    save(obtained->trace, request.verbose);
+  }
+  const int gates = status_of_gates(trace, summary, request);
+  return status != 0 ? status : gates != 0 ? gates : command_status.value_or(0);
+}
+
+int carry_out_choice(const PickSource& pick, TraceRequest request) {
+  // What would be refused afterwards is refused before anybody has chosen.
+  if (const auto error = cannot_answer(request.output)) {
+    return fail(*error);
+  }
+  const auto chosen = pick_process(pick, request);
+  if (const int* status = std::get_if<int>(&chosen)) {
+    return *status;
+  }
+  request.source = std::get<PidSource>(chosen);
+  return carry_out_trace(request);
+}
+
+}  // namespace
+
+int carry_out(const Request& request) {
+  if (const auto* what = std::get_if<RecordRequest>(&request)) {
+    return record(*what);
+  }
+  if (const auto* what = std::get_if<WhoRequest>(&request)) {
+    return answer_who(*what);
+  }
+  if (const auto* what = std::get_if<ChildRequest>(&request)) {
+    return answer_as_child(*what);
+  }
+  if (const auto* what = std::get_if<DumpRequest>(&request)) {
+    return dump(*what);
+  }
+  if (const auto* what = std::get_if<CallsRequest>(&request)) {
+    return calls_of_command(*what);
+  }
+  const auto& asked = std::get<TraceRequest>(request);
+  if (const auto* pick = std::get_if<PickSource>(&asked.source)) {
+    return carry_out_choice(*pick, asked);
+  }
+  return carry_out_trace(asked);
+}
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::not_found:
+    case ErrorKind::interrupted:
+      return 3;
+    case ErrorKind::denied:
+      return 4;
+    case ErrorKind::missing_tool:
+      return 5;
+    case ErrorKind::malformed:
+    case ErrorKind::unsupported:
+      return 6;
+    case ErrorKind::usage:
+    case ErrorKind::failed:
+    case ErrorKind::internal:
+      break;
+  }
+  return 2;
+}
+
+}  // namespace tracso

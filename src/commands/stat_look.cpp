@@ -1,0 +1,189 @@
+#include "commands/stat_look.hpp"
+
+#include "tracso/analysis.hpp"
+
+#include "base/text.hpp"
+#include "collect/memory_classes.hpp"
+#include "commands/sources.hpp"
+#include "compare/descriptor_change.hpp"
+#include "os/borrowed_sockets.hpp"
+#include "os/live_process.hpp"
+#include "proc/counters.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace tracso {
+namespace {
+
+constexpr std::size_t heaviest_shown = 5;
+
+// By what they take privately, then resident: file size says least.
+bool is_heavier(const Node& one, const Node& other) {
+  const auto key = [](const Node& node) {
+    return std::pair(node.cost.private_bytes.value_or(0), node.cost.resident.value_or(0));
+  };
+  return key(one) > key(other);
+}
+
+std::vector<NodeId> loaded_libraries(const Trace& trace) {
+  std::vector<NodeId> libraries;
+  for (std::size_t i = 0; i < trace.graph.nodes().size(); ++i) {
+    const Node& node = trace.graph.nodes()[i];
+    if (is_counted(node) && is_library(node) && object(node)->loaded) {
+      libraries.push_back(static_cast<NodeId>(i));
+    }
+  }
+  return libraries;
+}
+
+HeavyLibrary heavy(const Trace& trace, const Summary& summary, NodeId id) {
+  const Node& node = trace.graph[id];
+  HeavyLibrary out{display_name(node),
+                   object(node)->path.text,
+                   node.cost.file,
+                   node.cost.resident,
+                   node.cost.private_bytes,
+                   {}};
+  for (const NodeId source : summary.sources[index(id)]) {
+    out.owners.push_back(display_name(trace.graph[source]));
+  }
+  return out;
+}
+
+void add_libraries(const Trace& trace, Stat& into) {
+  const Trace grouped = group_modules(trace, 2);
+  const Summary summary = summarize(grouped, ByteKind::private_bytes);
+  into.libraries.count = summary.totals.libraries;
+  into.libraries.file = summary.totals.file;
+  into.libraries.resident = summary.totals.resident;
+  into.libraries.private_bytes = summary.totals.private_bytes;
+  std::vector<NodeId> libraries = loaded_libraries(grouped);
+  for (const NodeId id : libraries) {
+    into.library_names.push_back(object(grouped.graph[id])->path.text);
+  }
+  std::stable_sort(libraries.begin(), libraries.end(), [&](NodeId one, NodeId other) {
+    return is_heavier(grouped.graph[one], grouped.graph[other]);
+  });
+  for (std::size_t i = 0; i < libraries.size() && i < heaviest_shown; ++i) {
+    into.heaviest.push_back(heavy(grouped, summary, libraries[i]));
+  }
+}
+
+// A look at the end of a process: nothing of Python can be asked any more, file names tell.
+LookOptions look_options() {
+  LookOptions look;
+  look.probe = "path";
+  look.elf = "auto";
+  look.costs = true;
+  return look;
+}
+
+void add_status(const ProcessSource& process, Stat& into) {
+  const auto text = process.read("status");
+  if (!text) {
+    return;
+  }
+  const auto memory = proc::parse_memory_status(*text);
+  into.peak = memory.peak;
+  into.resident = memory.resident;
+  into.virtual_ = memory.virtual_;
+  // The kernel counts pages per processor and adds them up now and then: the peak that it wrote
+  // down can be a little below what is resident.
+  if (into.peak && into.resident) {
+    into.peak = std::max(*into.peak, *into.resident);
+  }
+}
+
+}  // namespace
+
+OpenProcess process_opener() {
+  return [](std::int32_t pid) -> std::unique_ptr<ProcessSource> {
+    auto process = os::LiveProcess::open(pid);
+    return process ? std::move(*process) : nullptr;
+  };
+}
+
+Borrow descriptor_borrower(std::int32_t pid) {
+  auto borrower = os::DescriptorBorrower::open(pid);
+  if (!borrower) {
+    return nullptr;
+  }
+  const auto shared = std::make_shared<os::DescriptorBorrower>(std::move(*borrower));
+  return [shared](std::int32_t fd, DescriptorKind kind) { return shared->look(fd, kind); };
+}
+
+void look_at_costs(std::int32_t thread, Stat& into) {
+  const auto live = LiveTarget::open(thread);
+  if (!live) {
+    into.notices.push_back({"ended", live.error().reason, "nothing could be measured", ""});
+    return;
+  }
+  const ProcessSource& process = *live->target().process;
+  // First of all: to read memory of a process can bring pages in.
+  if (const auto classes = quick_memory_classes(process)) {
+    into.memory = classes->memory;
+    into.private_bytes = classes->memory.total().private_bytes;
+    into.libraries.mapped = classes->memory[MemoryClass::libraries].mapped;
+  }
+  ProblemFacts facts;
+  const auto trace = look_at_process(*live, look_options(), into.target, facts);
+  add_status(process, into);
+  into.activity = collect_activity(process);
+  into.threads = collect_threads(process);
+  if (!trace) {
+    into.notices.push_back({"memory-unreadable",
+                            trace.error().reason,
+                            "libraries and private bytes are not known",
+                            trace.error().hint});
+    return;
+  }
+  into.exe = trace->process ? trace->process->exe : trace->interpreter;
+  add_libraries(*trace, into);
+  for (const Notice& notice : trace->notices) {
+    if (notice.code == "costs-unreadable" || notice.code == "costs-unknown") {
+      into.notices.push_back(notice);
+    }
+  }
+}
+
+std::optional<DescriptorChange> look_at_descriptors(std::int32_t thread,
+                                                    const std::vector<Descriptor>& before,
+                                                    std::vector<Notice>& notices) {
+  const auto process = os::LiveProcess::open(thread);
+  auto all = process ? collect_descriptors(**process, descriptor_borrower(thread), notices)
+                     : Result<std::vector<Descriptor>>(process.error());
+  if (!all) {
+    notices.push_back({"descriptors-unreadable",
+                       "its descriptors cannot be listed: " + all.error().reason,
+                       "descriptors are not known",
+                       "run as its user or as root"});
+    return std::nullopt;
+  }
+  return compare_descriptors(before, *all);
+}
+
+std::optional<std::int64_t> cpu_time_of(std::int32_t pid) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &time) != 0) {
+    return std::nullopt;
+  }
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+std::optional<std::int64_t> children_cpu_time(const ProcessSource& process) {
+  const auto text = process.read("stat");
+  const auto ticks = text ? proc::parse_cpu_ticks(*text) : std::nullopt;
+  const auto per_second = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  return ticks ? std::optional(
+                     static_cast<std::int64_t>(ticks->children * 1'000'000'000 / per_second))
+               : std::nullopt;
+}
+
+}  // namespace tracso

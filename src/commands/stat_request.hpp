@@ -1,0 +1,71 @@
+#pragma once
+// What `tracso stat`, `fds`, `diff` and `watch` were asked for, as plain data.
+
+#include "tracso/renderer.hpp"
+
+#include "commands/gates.hpp"
+#include "compare/budgets.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tracso {
+
+/// Where the answer goes and what it looks like.
+struct AnswerOutput {
+  bool json = false;
+  std::optional<std::string> file;  ///< nullopt or "-": stdout
+  RenderOptions render;
+};
+
+struct StatRequest {
+  std::vector<std::string> argv;  ///< empty: `pid`
+  std::int32_t pid = 0;
+  Limits limits;
+  std::size_t runs = 1, warmups = 0;
+  std::optional<std::string> save_baseline, baseline, junit, stream;
+  Tolerances tolerances;
+  std::optional<std::chrono::milliseconds> baseline_after;  ///< descriptors are compared from then
+  std::optional<std::chrono::milliseconds> watch_for;       ///< stat -p: two looks, that far apart
+  bool reset_peak = false;
+  bool trace = true;  ///< false: --no-ptrace
+  bool children = false;
+  AnswerOutput output;
+  bool verbose = false;
+};
+
+/// tracso diff. A side of digits only is a process.
+struct DiffRequest {
+  std::string before, after;
+  std::vector<Gate> gates;  ///< --fail-on: what is new is held against them
+  AnswerOutput output;
+};
+
+/// tracso watch.
+struct WatchRequest {
+  std::int32_t pid = 0;
+  std::chrono::milliseconds interval{1000};
+  std::optional<std::chrono::milliseconds> watch_for;
+  bool children = false;
+  bool lines = false;  ///< JSON Lines even on a terminal
+  std::optional<std::string> stream;
+  AnswerOutput output;
+};
+
+struct FdsRequest {
+  std::int32_t pid = 0;
+  bool queues = false;
+  bool csv = false;
+  AnswerOutput output;
+};
+
+using CostRequest = std::variant<StatRequest, FdsRequest, DiffRequest, WatchRequest>;
+
+/// Does what was asked; the exit status, as docs/exit-status.md has them.
+int carry_out(const CostRequest& request);
+
+}  // namespace tracso

@@ -1,0 +1,255 @@
+#include "commands/watch_command.hpp"
+
+#include "base/text.hpp"
+#include "commands/output.hpp"
+#include "commands/stream.hpp"
+#include "commands/watch_frame.hpp"
+#include "commands/watch_state.hpp"
+#include "pick/curses_session.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace tracso {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+constexpr int status_ended = 3;
+
+// Set by SIGINT and SIGTERM, so that what waits in the stream is still written.
+volatile std::sig_atomic_t stop_requested = 0;
+
+void request_stop(int) {
+  stop_requested = 1;
+}
+
+Json line(std::string_view kind, std::int32_t pid, double seconds) {
+  Json out = Json::object();
+  out["schema"] = "tracso/1";
+  out["kind"] = kind;
+  out["time_ns"] = static_cast<std::int64_t>(seconds * 1e9);
+  out["pid"] = pid;
+  return out;
+}
+
+std::string event_line(std::int32_t pid, const WatchEvent& event) {
+  Json out = line("event", pid, event.seconds);
+  out["event"] = event.what;
+  out["text"] = to_utf8(event.text);
+  return out.dump();
+}
+
+std::string sample_text(const WatchState& state, std::uint64_t dropped) {
+  const WatchSample& sample = state.samples().back();
+  Json out = line("sample", state.pid(), sample.seconds);
+  out["rss"] = sample.look.resident;
+  out["virtual"] = sample.look.virtual_;
+  out["private"] = sample.private_bytes ? Json(*sample.private_bytes) : Json(nullptr);
+  out["fds"] = sample.look.descriptors;
+  out["threads"] = sample.look.threads;
+  out["cpu_ns"] = sample.look.cpu.count();
+  out["children"] = sample.children;
+  out["children_rss"] = sample.children_resident;
+  Json classes = Json::object();
+  for (std::size_t i = 0; state.classes() && i < memory_class_count; ++i) {
+    classes[std::string(memory_class_name(static_cast<MemoryClass>(i)))] =
+        state.classes()->uses[i].resident;
+  }
+  out["by_class"] = state.classes() ? std::move(classes) : Json(nullptr);
+  out["dropped"] = dropped;
+  return out.dump();
+}
+
+std::string end_line(const WatchState& state, const std::string& why) {
+  Json out = line("end", state.pid(), state.samples().empty() ? 0 : state.samples().back().seconds);
+  out["reason"] = why;
+  out["verdict"] = state.verdict();
+  const auto left = state.descriptor_forecast();
+  out["descriptor_limit"] =
+      state.descriptor_limit() ? Json(*state.descriptor_limit()) : Json(nullptr);
+  out["seconds_to_descriptor_limit"] = left ? Json(*left) : Json(nullptr);
+  return out.dump();
+}
+
+// Where lines go: to standard output, to --stream, or both.
+class Lines {
+ public:
+  Result<Done> open(const WatchRequest& request, bool screen) {
+    if (!screen) {
+      auto out = Stream::open(request.output.file.value_or("-"));
+      if (!out) {
+        return out.error();
+      }
+      streams_.push_back(std::move(*out));
+    }
+    if (request.stream) {
+      auto out = Stream::open(*request.stream);
+      if (!out) {
+        return out.error();
+      }
+      streams_.push_back(std::move(*out));
+    }
+    return Done{};
+  }
+
+  /// false: nobody reads what was to be standard output.
+  bool send(const std::string& text) {
+    bool read = true;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      read = (streams_[i]->send(text) || i > 0) && read;
+    }
+    return read;
+  }
+
+  bool send(const WatchState& state, const std::vector<WatchEvent>& events) {
+    bool read = true;
+    for (const auto& stream : streams_) {
+      read = stream->send(sample_text(state, stream->dropped())) && read;
+    }
+    for (const WatchEvent& event : events) {
+      read = send(event_line(state.pid(), event)) && read;
+    }
+    return read;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+class Watch {
+ public:
+  Watch(const WatchRequest& request, WatchState& state, Lines& lines, pick::CursesSession* screen)
+      : request_(request), state_(state), lines_(lines), screen_(screen) {}
+
+  int run() {
+    const auto begin = Clock::now();
+    auto next = begin;
+    for (;;) {
+      const auto events = state_.look();
+      if (!events) {
+        return end("the process has ended", request_.watch_for ? status_ended : 0);
+      }
+      if (!lines_.send(state_, *events)) {
+        return 0;  // tracso watch | head
+      }
+      if (screen_ != nullptr) {
+        show("");
+      }
+      next = std::max(next + request_.interval, Clock::now());
+      const bool last = request_.watch_for && next - begin > *request_.watch_for;
+      if (!pause(last ? begin + *request_.watch_for : next)) {
+        return end("ended by the user", 0);
+      }
+      if (last) {
+        return end("the time is over", 0);
+      }
+    }
+  }
+
+ private:
+  int end(const std::string& why, int status) {
+    lines_.send(end_line(state_, why));
+    if (screen_ != nullptr && status != 0) {
+      show(why);
+    }
+    return status;
+  }
+
+  void show(const std::string& ended) {
+    frame_ = watch_frame(state_, screen_->size(), screen_->unicode(), ended);
+    screen_->show(frame_);
+  }
+
+  // false: a key or a signal ends it.
+  bool pause(Clock::time_point until) {
+    while (stop_requested == 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+      if (left <= 0) {
+        return true;
+      }
+      constexpr long most = 200;
+      const int time = static_cast<int>(std::min<long>(left, most));
+      if (screen_ == nullptr) {
+        ::poll(nullptr, 0, time);
+        continue;
+      }
+      if (!screen_->wait(time)) {
+        return false;
+      }
+      const pick::Key key = screen_->key(frame_);
+      if (key.kind == pick::Key::Kind::cancel ||
+          (key.kind == pick::Key::Kind::text && key.text == "q")) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  const WatchRequest& request_;
+  WatchState& state_;
+  Lines& lines_;
+  pick::CursesSession* screen_;
+  pick::Frame frame_;
+};
+
+std::string terminal_name() {
+  const char* name = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return name == nullptr ? "" : name;
+}
+
+bool wants_screen(const WatchRequest& request) {
+  return !request.lines && !request.output.file && ::isatty(STDOUT_FILENO) == 1 &&
+         ::isatty(STDIN_FILENO) == 1 && !terminal_name().empty() && terminal_name() != "dumb" &&
+         request.stream != "-";
+}
+
+// A person wants to know what it was about when the screen has gone.
+void say_result(const WatchState& state) {
+  say(state.verdict());
+  if (const auto left = state.descriptor_forecast()) {
+    say("the limit of descriptors is met in " + duration_text(*left));
+  }
+}
+
+}  // namespace
+
+int watch(const WatchRequest& request) {
+  auto state = WatchState::open(request.pid, request.children);
+  if (!state) {
+    return fail(state.error());
+  }
+
+  struct sigaction action {};
+
+  action.sa_handler = request_stop;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  std::unique_ptr<pick::CursesSession> screen;
+  if (wants_screen(request)) {
+    screen = std::make_unique<pick::CursesSession>(
+        stdin, stdout, terminal_name(), request.output.render.color, request.output.render.unicode);
+    screen = *screen ? std::move(screen) : nullptr;
+  }
+  Lines lines;
+  if (const auto done = lines.open(request, screen != nullptr); !done) {
+    screen.reset();
+    return fail(done.error());
+  }
+  const int status = Watch(request, **state, lines, screen.get()).run();
+  if (screen) {
+    screen.reset();
+    say_result(**state);
+  }
+  return status;
+}
+
+}  // namespace tracso

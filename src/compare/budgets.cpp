@@ -1,0 +1,253 @@
+#include "compare/budgets.hpp"
+
+#include "base/sizes.hpp"
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+constexpr std::array names{FigureName{"peak", &StatFigures::peak, true},
+                           FigureName{"rss", &StatFigures::rss, true},
+                           FigureName{"dirty", &StatFigures::dirty, true},
+                           FigureName{"fds", &StatFigures::fds, false},
+                           FigureName{"threads", &StatFigures::threads, false},
+                           FigureName{"children", &StatFigures::children, false},
+                           FigureName{"libs", &StatFigures::libs, false}};
+
+std::string shown(const FigureName& name, std::uint64_t value) {
+  return name.is_bytes ? size_text(value) : std::to_string(value);
+}
+
+Budget leak_budget(std::string_view what, std::size_t count, std::string text) {
+  return {fmt::format("no-leaks={}", what), "0", count, count == 0, std::move(text)};
+}
+
+std::string descriptor_list(const Stat& stat) {
+  if (!stat.descriptors) {
+    return "";
+  }
+  std::vector<std::string> texts;
+  constexpr std::size_t most = 8;
+  const auto& leaked = stat.descriptors->leaked;
+  for (std::size_t i = 0; i < leaked.size() && i < most; ++i) {
+    texts.push_back(fmt::format("{} (fd {})", leaked[i].target, leaked[i].fd));
+  }
+  if (leaked.size() > most) {
+    texts.push_back(fmt::format("{} more", leaked.size() - most));
+  }
+  return join(texts, ", ");
+}
+
+// Where runs differ, only what every one of them left over counts.
+std::string leak_text(std::size_t least,
+                      std::size_t last,
+                      std::size_t runs,
+                      std::string_view list) {
+  if (least == 0) {
+    return last == 0 ? "none" : fmt::format("{} in the last run, but not in all {}", last, runs);
+  }
+  return fmt::format("{} left over{}{}", least, list.empty() ? "" : ": ", list);
+}
+
+void check_leaks(const Leaks& wanted,
+                 std::span<const LeakCounts> runs,
+                 const Stat& last,
+                 std::vector<Budget>& out) {
+  const LeakCounts least = least_of(runs);
+  const LeakCounts now = leaks_of(last);
+  if (wanted.fds) {
+    out.push_back(leak_budget(
+        "fds", least.fds, leak_text(least.fds, now.fds, runs.size(), descriptor_list(last))));
+    if (!last.descriptors) {
+      out.back().ok = false;
+      out.back().text = "its descriptors could not be read";
+    }
+  }
+  if (wanted.threads) {
+    std::vector<std::string> list;
+    for (std::size_t i = 1; i < last.threads.size(); ++i) {
+      list.push_back(last.threads[i].name);
+    }
+    out.push_back(
+        leak_budget("threads",
+                    least.threads,
+                    leak_text(least.threads, now.threads, runs.size(), join(list, ", "))));
+  }
+  if (wanted.children) {
+    std::vector<std::string> list;
+    for (const ChildProcess& child : last.children) {
+      list.push_back(fmt::format("{} ({})", child.name, child.pid));
+    }
+    out.push_back(
+        leak_budget("children",
+                    least.children,
+                    leak_text(least.children, now.children, runs.size(), join(list, ", "))));
+  }
+}
+
+Budget check_denied(const std::string& pattern, const Stat& stat) {
+  Budget budget{"deny", pattern, std::nullopt, true, "no such library"};
+  std::vector<std::string> found;
+  for (const std::string& path : stat.library_names) {
+    if (glob_match(pattern, path) || glob_match(pattern, base_name(path))) {
+      found.push_back(path);
+    }
+  }
+  budget.value = found.size();
+  if (!found.empty()) {
+    budget.ok = false;
+    budget.text = join(found, ", ");
+  }
+  return budget;
+}
+
+Tolerance default_tolerance(std::string_view name) {
+  if (name == "dirty") {
+    return {1.0, std::uint64_t{256} << 10, "1%+256K"};
+  }
+  if (name == "rss" || name == "peak") {
+    return {5.0, std::uint64_t{1} << 20, "5%+1MB"};
+  }
+  return {std::nullopt, 0, "0"};
+}
+
+}  // namespace
+
+std::span<const FigureName> figure_names() {
+  return names;
+}
+
+StatFigures figures_of(const Stat& stat) {
+  StatFigures figures;
+  figures.peak = stat.peak;
+  figures.rss = stat.resident;
+  if (stat.memory) {
+    figures.dirty = stat.memory->total().dirty;
+  }
+  if (stat.descriptors) {
+    figures.fds = stat.descriptors->after;
+  }
+  if (!stat.threads.empty()) {
+    figures.threads = stat.threads.size();
+  }
+  figures.children = stat.children.size();
+  figures.libs = stat.libraries.count;
+  const auto positive = [](const std::optional<std::int64_t>& ns) {
+    return ns && *ns >= 0 ? std::optional(static_cast<std::uint64_t>(*ns)) : std::nullopt;
+  };
+  figures.wall_ns = positive(stat.wall_ns);
+  figures.cpu_ns = positive(stat.cpu_ns);
+  return figures;
+}
+
+StatFigures median_of(std::span<const StatFigures> runs) {
+  StatFigures out;
+  const auto middle = [&](std::optional<std::uint64_t> StatFigures::*figure) {
+    std::vector<std::uint64_t> values;
+    for (const StatFigures& run : runs) {
+      if (run.*figure) {
+        values.push_back(*(run.*figure));
+      }
+    }
+    if (values.empty() || values.size() != runs.size()) {
+      return std::optional<std::uint64_t>();
+    }
+    std::sort(values.begin(), values.end());
+    return std::optional(values[(values.size() - 1) / 2]);
+  };
+  for (const FigureName& name : names) {
+    out.*name.figure = middle(name.figure);
+  }
+  out.wall_ns = middle(&StatFigures::wall_ns);
+  out.cpu_ns = middle(&StatFigures::cpu_ns);
+  return out;
+}
+
+LeakCounts leaks_of(const Stat& stat) {
+  LeakCounts counts;
+  counts.fds = stat.descriptors ? stat.descriptors->leaked.size() : 0;
+  counts.threads = stat.threads.size() -
+                   std::min(stat.threads.size(), std::max<std::size_t>(1, stat.threads_before));
+  counts.children = stat.children.size();
+  return counts;
+}
+
+LeakCounts least_of(std::span<const LeakCounts> runs) {
+  LeakCounts least = runs.empty() ? LeakCounts{} : runs.front();
+  for (const LeakCounts& run : runs) {
+    least.fds = std::min(least.fds, run.fds);
+    least.threads = std::min(least.threads, run.threads);
+    least.children = std::min(least.children, run.children);
+  }
+  return least;
+}
+
+std::vector<Budget> check_limits(const Limits& limits,
+                                 const StatFigures& figures,
+                                 std::span<const LeakCounts> leaks,
+                                 const Stat& last) {
+  std::vector<Budget> out;
+  for (const Limit& limit : limits.most) {
+    const auto name = std::find_if(
+        names.begin(), names.end(), [&](const FigureName& one) { return one.name == limit.name; });
+    const auto value = figures.*name->figure;
+    out.push_back({"max-" + limit.name,
+                   limit.text,
+                   value,
+                   value && *value <= limit.most,
+                   value ? shown(*name, *value) : "not known"});
+  }
+  check_leaks(limits.no_leaks, leaks, last, out);
+  for (const std::string& pattern : limits.denied) {
+    out.push_back(check_denied(pattern, last));
+  }
+  return out;
+}
+
+Tolerance Tolerances::of(const FigureName& figure) const {
+  for (const auto& [name, tolerance] : named) {
+    if (name == figure.name) {
+      return tolerance;
+    }
+  }
+  return bytes && figure.is_bytes ? *bytes : default_tolerance(figure.name);
+}
+
+std::vector<Budget> check_baseline(const Baseline& baseline,
+                                   const Tolerances& tolerances,
+                                   const StatFigures& figures,
+                                   std::span<const std::string> libraries) {
+  std::vector<Budget> out;
+  for (const FigureName& name : names) {
+    const auto before = baseline.figures.*name.figure;
+    const auto after = figures.*name.figure;
+    if (!before || !after) {
+      continue;
+    }
+    const Tolerance tolerance = tolerances.of(name);
+    out.push_back({fmt::format("regression:{}", name.name),
+                   tolerance.text,
+                   after,
+                   tolerance.allows(*before, *after),
+                   fmt::format("{} -> {}", shown(name, *before), shown(name, *after))});
+  }
+  std::vector<std::string> added;
+  for (const std::string& path : libraries) {
+    const std::string name(base_name(path));
+    if (!std::binary_search(baseline.libraries.begin(), baseline.libraries.end(), name)) {
+      added.push_back(name);
+    }
+  }
+  out.push_back({"regression:new-libs",
+                 "0",
+                 added.size(),
+                 added.empty(),
+                 added.empty() ? "none" : join(added, ", ")});
+  return out;
+}
+
+}  // namespace tracso

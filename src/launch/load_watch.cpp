@@ -1,0 +1,309 @@
+#include "launch/load_watch.hpp"
+
+#include "base/text.hpp"
+#include "elf/memory_image.hpp"
+#include "launch/loader_errors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tracso::launch {
+namespace {
+
+constexpr std::string_view exception_function = "_dl_signal_exception";
+constexpr std::string_view error_function = "_dl_signal_error";
+constexpr std::string_view format_function = "_dl_exception_create_format";
+constexpr std::string_view open_function = "dlopen";
+
+// From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
+constexpr std::size_t words_to_dlopen = 1024;
+constexpr std::size_t most_nested_calls = 64;
+constexpr std::size_t most_complaints = 100;
+
+}  // namespace
+
+LoadWatch::LoadWatch(tracee::TracedProcess& process,
+                     const ProcessSource& door,
+                     const StartFacts& facts,
+                     const LoaderHook& hook,
+                     Clock::time_point start,
+                     pid_t stopped,
+                     Imports imports)
+    : process_(process),
+      door_(door),
+      hook_(hook),
+      elf_class_(hook.word == 4 ? ElfClass::elf32 : ElfClass::elf64),
+      start_(start),
+      imports_(std::move(imports)),
+      follower_(door, elf_class_) {
+  const auto image = loader_image(door, facts, elf_class_);
+  if (!image) {
+    return;
+  }
+  auto& breakpoints = process.breakpoints();
+  sees_errors_ = entries_.add(breakpoints, door, stopped, *image, exception_function);
+  if (sees_errors_) {
+    entries_.add(breakpoints, door, stopped, *image, error_function);
+    entries_.add(breakpoints, door, stopped, *image, format_function);
+  } else {
+    entries_.add(breakpoints, door, stopped, *image, open_function);  // musl
+  }
+}
+
+std::vector<loader::NewObject> LoadWatch::at_loader(pid_t thread) {
+  const auto change = follower_.look(loader_record(door_, hook_));
+  lost_list_ = lost_list_ || !follower_.problem().empty();
+  if (!change) {
+    began_.emplace(thread, now());
+    return {};
+  }
+  const auto begun = began_.extract(thread);
+  const auto began = begun ? begun.mapped() : now();
+  for (const std::uint64_t record : change->gone) {
+    log_.gone(record, now());
+    owners_.forget();
+  }
+  if (change->came.empty()) {
+    return {};
+  }
+  if (started_) {
+    add_dlopen(change->came, thread, began);
+  } else {
+    started_ = true;
+    add_start(change->came, thread, began);
+  }
+  return change->came;
+}
+
+LoadRecord LoadWatch::record_of(const loader::NewObject& object,
+                                pid_t thread,
+                                std::chrono::nanoseconds began) const {
+  LoadRecord record;
+  record.name = object.name;
+  record.dynamic = object.dynamic;
+  record.base = object.bias;
+  record.link_namespace = object.space;
+  record.thread = thread;
+  record.began = began;
+  record.ended = now();
+  record.requester = object.requester;
+  record.dlopen = dlopens_;
+  return record;
+}
+
+void LoadWatch::add_start(const std::vector<loader::NewObject>& objects,
+                          pid_t thread,
+                          std::chrono::nanoseconds began) {
+  entries_.remove(process_.breakpoints(), thread, error_function);
+  entries_.remove(process_.breakpoints(), thread, format_function);
+  complaints_.clear();
+  for (const auto& object : objects) {
+    const bool opened = object.start == loader::LinkMapEntry::Start::dlopened;  // LD_AUDIT
+    LoadRecord record = record_of(object, thread, began);
+    record.cause = !opened                 ? LoadCause::startup
+                   : object.requester != 0 ? LoadCause::needed
+                                           : LoadCause::dlopen;
+    log_.came(object.record, std::move(record));
+    watch_errors_of(object, thread);
+  }
+}
+
+// Until 2.36 the loader signals through the functions of libc once that is there.
+void LoadWatch::watch_errors_of(const loader::NewObject& object, pid_t stopped) {
+  if (!sees_errors_ || !base_name(object.name).starts_with("libc.so")) {
+    return;
+  }
+  const auto image = elf::MemoryImage::at_dynamic(door_, object.bias, object.dynamic, elf_class_);
+  if (image && image->symbol(door_, exception_function)) {
+    sees_errors_ = entries_.add(process_.breakpoints(), door_, stopped, *image, exception_function);
+  }
+}
+
+void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
+                           pid_t thread,
+                           std::chrono::nanoseconds began) {
+  ++dlopens_;
+  const Opening opening = find_opening(thread, objects);
+  const auto imports = imports_of(thread);
+  for (const auto& object : objects) {
+    // What is opened itself has no requester in glibc's records; in those of musl it comes first.
+    const bool has_start = object.start != loader::LinkMapEntry::Start::unknown;
+    const bool opened = opening.record != 0 ? object.record == opening.record
+                        : has_start         ? object.requester == 0
+                                            : object.record == objects.front().record;
+    LoadRecord record = record_of(object, thread, began);
+    record.cause = opened ? LoadCause::dlopen : LoadCause::needed;
+    record.requester = opened ? opening.requester : object.requester;
+    record.imports = imports;
+    log_.came(object.record, std::move(record));
+  }
+}
+
+LoadWatch::Opening LoadWatch::find_opening(pid_t thread,
+                                           const std::vector<loader::NewObject>& objects) {
+  const auto registers = tracee::Registers::of(thread);
+  if (!registers) {
+    return {};
+  }
+  const auto is_new = [&](const DlopenCall& call) {
+    return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
+      return object.record == call.record;
+    });
+  };
+  const auto words = stack_words(door_, registers->stack(), words_to_dlopen, hook_.word);
+  if (const auto call = find_dlopen_call(words, is_new)) {
+    return {caller_of(*call), call->record};
+  }
+  const auto caller = noted_caller(thread, registers->stack());
+  return {caller ? owner_of(*caller) : 0, 0};
+}
+
+bool LoadWatch::arrive(pid_t thread, std::uint64_t address) {
+  const std::string_view name = entries_.name_at(address);
+  if (name.empty()) {
+    return false;
+  }
+  auto registers = tracee::Registers::of(thread);
+  if (!registers) {
+    process_.breakpoints().remove(thread, address);
+    return true;
+  }
+  if (name == open_function) {
+    note_dlopen(thread, *registers);
+  } else if (name == error_function) {
+    note_error(thread, *registers);
+  } else if (name == format_function) {
+    note_complaint(thread, *registers);
+  } else {
+    note_exception(thread, *registers);
+  }
+  entries_.pass(process_.breakpoints(), thread, *registers, address);
+  return true;
+}
+
+// Calls that lie deeper on the stack have returned, or were left by a jump.
+void LoadWatch::note_dlopen(pid_t thread, const tracee::Registers& registers) {
+  auto& calls = calls_[thread];
+  std::erase_if(calls, [&](const Call& call) { return call.stack <= registers.stack(); });
+  const auto words = stack_words(door_, registers.stack(), 1, hook_.word);
+  if (!words.empty() && calls.size() < most_nested_calls) {
+    calls.push_back({registers.stack(), words.front()});
+  }
+  ++noted_dlopens_;
+}
+
+std::optional<std::uint64_t> LoadWatch::noted_caller(pid_t thread, std::uint64_t stack) const {
+  const auto calls = calls_.find(thread);
+  if (calls == calls_.end()) {
+    return std::nullopt;
+  }
+  // The innermost that has not returned.
+  std::optional<std::uint64_t> caller;
+  for (const Call& call : calls->second) {
+    caller = call.stack > stack ? std::optional(call.caller) : caller;
+  }
+  return caller;
+}
+
+// At the start only: what it tells later ends in the other function.
+void LoadWatch::note_error(pid_t thread, const tracee::Registers& registers) {
+  if (!started_) {
+    add_failure(signalled_error(door_, thread, registers), thread);
+  }
+}
+
+// Versions that are missing at the start are printed and not signalled. Mere warnings are told in
+// the same way; they count only where the start fails.
+void LoadWatch::note_complaint(pid_t thread, const tracee::Registers& registers) {
+  if (started_ || complaints_.size() == most_complaints) {
+    return;
+  }
+  complaints_.push_back(formatted_exception(door_, thread, registers));
+  complaints_.back().at = now();
+  complaints_.back().thread = thread;
+}
+
+void LoadWatch::note_exception(pid_t thread, const tracee::Registers& registers) {
+  std::optional<DlopenCall> call;
+  if (started_) {
+    call = signalling_call(door_, thread, registers, [&](const DlopenCall& candidate) {
+      return caller_of(candidate) != 0;
+    });
+    if (!call) {
+      unmatched_signals_ += registers.argument(thread, 2) == std::uint64_t{0} ? 1 : 0;
+      return;
+    }
+    ++matched_signals_;
+  }
+  FailedLoad failure = signalled_exception(door_, thread, registers);
+  if (call) {
+    failure.asked = loader_text(door_, call->name);
+    failure.requester = caller_of(*call);
+    failure.imports = imports_of(thread);
+  }
+  add_failure(std::move(failure), thread);
+}
+
+void LoadWatch::add_failure(FailedLoad failure, pid_t thread) {
+  failure.name = failure.name.empty() ? failure.asked : failure.name;
+  failure.at = now();
+  failure.thread = thread;
+  // A start that fails says so at every level on its way out.
+  const bool again = !started_ && last_of_start_ && last_of_start_->name == failure.name &&
+                     last_of_start_->reason == failure.reason;
+  if (!started_) {
+    last_of_start_ = failure;
+  }
+  if (!again) {
+    log_.failed(std::move(failure));
+  }
+}
+
+std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread) const {
+  const auto registers = imports_ ? tracee::Registers::of(thread) : std::nullopt;
+  return registers ? imports_(thread, registers->thread_pointer())
+                   : std::vector<python::ImportStep>();
+}
+
+std::uint64_t LoadWatch::caller_of(const DlopenCall& call) {
+  const std::uint64_t dynamic = log_.dynamic_of(call.caller);
+  return dynamic != 0 ? dynamic : owner_of(call.caller);
+}
+
+std::uint64_t LoadWatch::owner_of(std::uint64_t code) {
+  return owners_.owner_of(door_, code, log_.dynamics());
+}
+
+void LoadWatch::give(RunResult& result) {
+  for (FailedLoad& complaint : complaints_) {
+    const bool signalled = last_of_start_ && last_of_start_->name == complaint.name &&
+                           last_of_start_->reason == complaint.reason;
+    if (!signalled) {
+      log_.failed(std::move(complaint));
+    }
+  }
+  log_.give(result);
+  if (lost_list_) {
+    result.notices.push_back({"loads-unreadable",
+                              "the loader's list could not be followed to its end",
+                              "some objects that were loaded are missing from the list of loads",
+                              ""});
+  }
+  if (!started_ && !sees_errors_) {
+    result.notices.push_back(
+        {"start-unfinished",
+         "the loader ended the program before its start, and does not tell why",
+         "what it did not find is known by its rules only",
+         "its words stand in the program's standard error"});
+  }
+  // Signals on the way to a dlopen's last one are normal, but they do not come alone.
+  const bool blind = unmatched_signals_ > 0 && matched_signals_ == 0;
+  if (blind || (!sees_errors_ && (dlopens_ > 0 || noted_dlopens_ > 0))) {
+    result.notices.push_back({"failed-loads-not-seen",
+                              "this loader does not tell what it refuses",
+                              "loads that failed are not listed",
+                              "LD_DEBUG=files where the loader is that of glibc"});
+  }
+}
+
+}  // namespace tracso::launch

@@ -1,0 +1,121 @@
+#pragma once
+// Who has brought in each object of a program, and what its loader has refused.
+//
+// The loader calls a function of its own whenever its lists are complete again; a thread stopped
+// there holds the loader's lock, so the lists stand still. What is new in them came with the dlopen
+// that this thread is in, whose caller lies on its stack (glibc) or was noted when it began (musl).
+// Before the program's first instruction there is no dlopen: that is the start.
+//
+// What glibc refuses is read where it signals: see loader_errors.hpp.
+
+#include "launch/code_owners.hpp"
+#include "launch/dlopen_call.hpp"
+#include "launch/entry_hooks.hpp"
+#include "launch/load_log.hpp"
+#include "launch/program_start.hpp"
+#include "launch/run.hpp"
+#include "loader/link_map_follower.hpp"
+#include "python/import_chain.hpp"
+#include "tracee/traced_process.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracso::launch {
+
+class LoadWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// The imports under way in a thread that stands still (python::ImportChainReader::chain).
+  using Imports =
+      std::function<std::vector<python::ImportStep>(pid_t thread, std::uint64_t thread_pointer)>;
+
+  /// Just exec'ed; `stopped` is its only thread. `process` and `door` must outlive this. Times are
+  /// counted from `start`. `imports` may be empty.
+  LoadWatch(tracee::TracedProcess& process,
+            const ProcessSource& door,
+            const StartFacts& facts,
+            const LoaderHook& hook,
+            Clock::time_point start,
+            pid_t stopped,
+            Imports imports);
+
+  /// A thread stands at the loader's hook. The objects that have come, if any.
+  std::vector<loader::NewObject> at_loader(pid_t thread);
+
+  /// A thread stands at some breakpoint. false: it is none of these; else it can be resumed.
+  bool arrive(pid_t thread, std::uint64_t address);
+
+  /// What the loader has refused so far.
+  const std::vector<FailedLoad>& failures() const { return log_.failures(); }
+
+  /// Moves what was seen into the result.
+  void give(RunResult& result);
+
+ private:
+  /// A dlopen of musl that a thread is in.
+  struct Call {
+    std::uint64_t stack = 0;  // where its return address lies
+    std::uint64_t caller = 0;
+  };
+
+  /// What is known of the dlopen that has brought objects.
+  struct Opening {
+    std::uint64_t requester = 0;  // l_ld
+    std::uint64_t record = 0;     // link map of what was asked for; 0: not known
+  };
+
+  /// What is known of an object that has just come; its cause is not yet.
+  LoadRecord record_of(const loader::NewObject& object,
+                       pid_t thread,
+                       std::chrono::nanoseconds began) const;
+  void add_start(const std::vector<loader::NewObject>& objects,
+                 pid_t thread,
+                 std::chrono::nanoseconds began);
+  void add_dlopen(const std::vector<loader::NewObject>& objects,
+                  pid_t thread,
+                  std::chrono::nanoseconds began);
+  Opening find_opening(pid_t thread, const std::vector<loader::NewObject>& objects);
+  std::optional<std::uint64_t> noted_caller(pid_t thread, std::uint64_t stack) const;
+  void watch_errors_of(const loader::NewObject& object, pid_t stopped);
+  void note_dlopen(pid_t thread, const tracee::Registers& registers);
+  void note_error(pid_t thread, const tracee::Registers& registers);
+  void note_complaint(pid_t thread, const tracee::Registers& registers);
+  void note_exception(pid_t thread, const tracee::Registers& registers);
+  void add_failure(FailedLoad failure, pid_t thread);
+  std::vector<python::ImportStep> imports_of(pid_t thread) const;
+  std::uint64_t caller_of(const DlopenCall& call);
+  std::uint64_t owner_of(std::uint64_t code);
+
+  std::chrono::nanoseconds now() const { return Clock::now() - start_; }
+
+  tracee::TracedProcess& process_;
+  const ProcessSource& door_;
+  LoaderHook hook_;
+  ElfClass elf_class_;
+  Clock::time_point start_;
+  Imports imports_;
+  loader::LinkMapFollower follower_;
+  EntryHooks entries_;
+  CodeOwners owners_;
+  LoadLog log_;
+  std::map<pid_t, std::chrono::nanoseconds> began_;  // changes under way, by thread
+  std::map<pid_t, std::vector<Call>> calls_;
+  std::optional<FailedLoad> last_of_start_;
+  std::vector<FailedLoad> complaints_;  // of a start that is not over
+  std::size_t dlopens_ = 0;             // that have brought something
+  std::size_t noted_dlopens_ = 0;       // of musl
+  // After the start, of glibc: those that end a dlopen, and those on the way.
+  std::size_t matched_signals_ = 0, unmatched_signals_ = 0;
+  bool started_ = false;      // the objects of the start are known
+  bool sees_errors_ = false;  // of a dlopen
+  bool lost_list_ = false;
+};
+
+}  // namespace tracso::launch

@@ -1,0 +1,162 @@
+#include "launch/program.hpp"
+
+#include "base/text.hpp"
+#include "elf/memory_image.hpp"
+#include "proc/status.hpp"
+#include "tracee/registers.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tracso::launch {
+
+Program::Program(tracee::TracedProcess& process,
+                 std::unique_ptr<ProcessSource> door,
+                 const RunOptions& options,
+                 Clock::time_point start,
+                 pid_t stopped)
+    : process_(process), door_(std::move(door)), options_(options), start_(start) {
+  const auto registers = tracee::Registers::of(stopped);
+  const auto auxv = door_->read("auxv");
+  if (!registers || !auxv) {
+    return;  // an unknown processor, or it has just died: its exit stop is what remains
+  }
+  const bool narrow = registers->is_32_bit();
+  facts_ = parse_auxv(*auxv, narrow ? 4 : 8);
+  if (!options_.breakpoints) {
+    return;
+  }
+  auto& breakpoints = process_.breakpoints();
+  if (facts_.loader != 0) {
+    // Libraries are mapped when the program's first instruction is reached.
+    static_cast<void>(breakpoints.insert(stopped, facts_.entry));
+  }
+  // A loader that was run by name ("ld.so PROGRAM") tells by its hook when it has mapped PROGRAM.
+  if (facts_.loader == 0 || watches_loads()) {
+    hook_ = find_loader_hook(*door_, facts_, narrow ? ElfClass::elf32 : ElfClass::elf64);
+    if (hook_) {
+      static_cast<void>(breakpoints.insert(stopped, hook_->function));
+    }
+  }
+  if (hook_ && options_.record_loads) {
+    loads_.emplace(process_,
+                   *door_,
+                   facts_,
+                   *hook_,
+                   start_,
+                   stopped,
+                   [this](pid_t thread, std::uint64_t thread_pointer) {
+                     return imports_of(thread, thread_pointer);
+                   });
+  }
+}
+
+Arrival Program::arrive(pid_t thread, std::uint64_t address) {
+  if (hook_ && address == hook_->function) {
+    arrive_at_loader(thread);
+    return Arrival::nothing;
+  }
+  if (loads_ && loads_->arrive(thread, address)) {
+    return Arrival::nothing;
+  }
+  if (python_.hit(process_.breakpoints(), thread, address) == PythonEnd::Step::whole) {
+    return Arrival::python_whole;
+  }
+  if (address == facts_.entry) {
+    started_ = true;
+    process_.breakpoints().remove(thread, address);
+    watch_python(thread);
+  }
+  return Arrival::nothing;
+}
+
+void Program::arrive_at_loader(pid_t thread) {
+  auto& breakpoints = process_.breakpoints();
+  if (loads_) {
+    // At the start Python is looked for when everything is there, below or at the entry.
+    const auto objects = loads_->at_loader(thread);
+    if (started_ && !python_found_ && brings_python(objects)) {
+      watch_python(thread);
+    }
+  }
+  if (options_.on_load) {
+    tell_loader_event(thread);
+  }
+  const bool has_program =
+      facts_.loader != 0 || loader_state(*door_, *hook_) == LoaderState::consistent;
+  if (has_program && facts_.loader == 0 && !python_found_) {
+    watch_python(thread);
+  }
+  // The function does nothing, so its return is done in its place and the breakpoint stays in: no
+  // other thread can run past it meanwhile.
+  auto registers = tracee::Registers::of(thread);
+  started_ = started_ || (has_program && facts_.loader == 0);
+  if ((has_program && !watches_loads()) || !registers || !registers->return_to_caller(thread)) {
+    breakpoints.remove(thread, hook_->function);
+    return;
+  }
+  registers->give_to(thread);
+}
+
+void Program::tell_loader_event(pid_t thread) {
+  const auto now = Clock::now();
+  const auto state = loader_state(*door_, *hook_);
+  if (state != LoaderState::consistent) {
+    changes_[thread] = {now, state == LoaderState::removing};
+    return;
+  }
+  const auto change = changes_.extract(thread);
+  if (!python_found_ && !loads_) {
+    watch_python(thread);  // it may be this library
+  }
+  options_.on_load({process_.pid(),
+                    thread,
+                    (change ? change.mapped().began : now) - start_,
+                    now - start_,
+                    change && change.mapped().removal});
+}
+
+bool Program::brings_python(const std::vector<loader::NewObject>& objects) const {
+  return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
+    const auto image = elf::MemoryImage::at_dynamic(
+        *door_, object.bias, object.dynamic, hook_->word == 4 ? ElfClass::elf32 : ElfClass::elf64);
+    return image && image->symbol(*door_, PythonEnd::mark);
+  });
+}
+
+std::vector<python::ImportStep> Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {
+  if (!python_found_) {
+    return {};
+  }
+  if (!imports_) {
+    imports_.emplace(Target{door_.get(), nullptr, nullptr});
+  }
+  return imports_->chain(thread, thread_pointer);
+}
+
+std::vector<FailedLoad> Program::failures() const {
+  return loads_ ? loads_->failures() : std::vector<FailedLoad>();
+}
+
+void Program::give_loads(RunResult& result) {
+  if (loads_) {
+    loads_->give(result);
+  }
+  if (const std::size_t count = imports_ ? imports_->incomplete_chains() : 0; count > 0) {
+    result.notices.push_back(
+        {"imports-incomplete",
+         fmt::format("the imports under way could not be read whole at {} loads", count),
+         "who imported what was loaded then is told in part only",
+         ""});
+  }
+}
+
+void Program::watch_python(pid_t stopped) {
+  python_found_ = python_.watch(process_.breakpoints(), *door_, stopped);
+}
+
+}  // namespace tracso::launch

@@ -1,0 +1,78 @@
+#pragma once
+// The program that a traced process runs now: what is watched in it from its first instruction on.
+
+#include "launch/load_watch.hpp"
+#include "launch/program_start.hpp"
+#include "launch/python_end.hpp"
+#include "launch/run.hpp"
+#include "python/import_chain.hpp"
+#include "tracee/traced_process.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace tracso::launch {
+
+/// What a stop at one of its breakpoints has come to.
+enum class Arrival : std::uint8_t {
+  nothing,      ///< resume it
+  python_whole  ///< the last moment of a whole Python is now
+};
+
+class Program {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Just exec'ed; `stopped` is its only thread. Without on_load and record_loads the loader is
+  /// left alone. Times are counted from `start`.
+  Program(tracee::TracedProcess& process,
+          std::unique_ptr<ProcessSource> door,
+          const RunOptions& options,
+          Clock::time_point start,
+          pid_t stopped);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// A thread stands at one of our breakpoints. It is left there, ready to be resumed.
+  Arrival arrive(pid_t thread, std::uint64_t address);
+
+  /// What the loader has refused so far, with record_loads.
+  std::vector<FailedLoad> failures() const;
+
+  /// Moves what the loader did into the result, with record_loads.
+  void give_loads(RunResult& result);
+
+ private:
+  bool watches_loads() const { return options_.on_load || options_.record_loads; }
+
+  std::vector<python::ImportStep> imports_of(pid_t thread, std::uint64_t thread_pointer);
+  bool brings_python(const std::vector<loader::NewObject>& objects) const;
+  void arrive_at_loader(pid_t thread);
+  void tell_loader_event(pid_t thread);
+  void watch_python(pid_t stopped);
+
+  tracee::TracedProcess& process_;
+  std::unique_ptr<ProcessSource> door_;
+  const RunOptions& options_;
+  Clock::time_point start_;
+  StartFacts facts_;
+  std::optional<LoaderHook> hook_;
+  std::optional<LoadWatch> loads_;
+  std::optional<python::ImportChainReader> imports_;
+  PythonEnd python_;
+  bool python_found_ = false;
+  bool started_ = false;  // all that belongs to the start is mapped
+
+  struct Change {
+    Clock::time_point began;
+    bool removal = false;
+  };
+
+  std::map<pid_t, Change> changes_;  // begun and not yet complete, by the thread that makes them
+};
+
+}  // namespace tracso::launch

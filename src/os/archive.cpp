@@ -1,0 +1,148 @@
+#include "os/archive.hpp"
+
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace tracso::os {
+namespace {
+
+constexpr std::size_t block = 512;
+constexpr std::size_t largest = std::size_t{1} << 29;
+
+// Offsets of the ustar header (POSIX.1-2017, pax, "ustar Interchange Format").
+constexpr std::size_t name_at = 0;
+constexpr std::size_t name_bytes = 100;
+constexpr std::size_t mode_at = 100;
+constexpr std::size_t owner_at = 108;
+constexpr std::size_t group_at = 116;
+constexpr std::size_t size_at = 124;
+constexpr std::size_t time_at = 136;
+constexpr std::size_t checksum_at = 148;
+constexpr std::size_t type_at = 156;
+constexpr std::size_t magic_at = 257;
+
+Error malformed(std::string reason) {
+  return {ErrorKind::malformed, "open", "the recording", std::move(reason), ""};
+}
+
+void put(std::string& header, std::size_t at, std::string_view text) {
+  header.replace(at, text.size(), text);
+}
+
+std::string tar_header(std::string_view name, std::size_t bytes) {
+  std::string header(block, '\0');
+  put(header, name_at, name.substr(0, name_bytes));
+  put(header, mode_at, "0000600");
+  put(header, owner_at, "0000000");
+  put(header, group_at, "0000000");
+  put(header, size_at, fmt::format("{:011o}", bytes));
+  put(header, time_at, "00000000000");
+  put(header, checksum_at, "        ");
+  put(header, type_at, "0");
+  put(header, magic_at, std::string_view("ustar\00000", 8));
+  unsigned sum = 0;
+  for (const char c : header) {
+    sum += static_cast<unsigned char>(c);
+  }
+  put(header, checksum_at, fmt::format("{:06o}", sum));
+  header[checksum_at + 6] = '\0';
+  return header;
+}
+
+// windowBits 15 + 16 asks zlib for the gzip format.
+constexpr int gzip_window = 15 + 16;
+
+Result<std::string> compress(const std::string& plain) {
+  z_stream stream{};
+  if (deflateInit2(
+          &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return Error{ErrorKind::failed, "compress", "the recording", "zlib has no memory", ""};
+  }
+  std::string packed(deflateBound(&stream, plain.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(
+      const_cast<char*>(plain.data()));  // NOLINT: zlib's input is not const
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const int status = deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) {
+    return Error{ErrorKind::failed, "compress", "the recording", "zlib gave up", ""};
+  }
+  return packed;
+}
+
+}  // namespace
+
+bool is_gzip(std::string_view bytes) {
+  return bytes.starts_with("\x1f\x8b");
+}
+
+Result<std::string> decompress(std::string_view packed) {
+  z_stream stream{};
+  if (inflateInit2(&stream, gzip_window) != Z_OK) {
+    return malformed("zlib has no memory");
+  }
+  stream.next_in = reinterpret_cast<Bytef*>(
+      const_cast<char*>(packed.data()));  // NOLINT: zlib's input is not const
+  stream.avail_in = static_cast<uInt>(std::min<std::size_t>(packed.size(), UINT32_MAX));
+  std::string plain;
+  std::array<char, 65536> buffer{};
+  int status = Z_OK;
+  while (status == Z_OK && plain.size() <= largest) {
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = static_cast<uInt>(buffer.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+    plain.append(buffer.data(), buffer.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END) {
+    return malformed(plain.size() > largest ? "it holds more than 512 MB"
+                                            : "it is not gzip, or it is cut short");
+  }
+  return plain;
+}
+
+Result<std::string> make_archive(const std::map<std::string, std::string>& parts) {
+  std::string tar;
+  for (const auto& [name, content] : parts) {
+    tar += tar_header(name, content.size());
+    tar += content;
+    tar.append((block - content.size() % block) % block, '\0');
+  }
+  tar.append(2 * block, '\0');
+  return compress(tar);
+}
+
+Result<std::map<std::string, std::string>> open_archive(std::string_view bytes) {
+  const auto tar = decompress(bytes);
+  return tar ? open_tar(*tar) : Result<std::map<std::string, std::string>>(tar.error());
+}
+
+Result<std::map<std::string, std::string>> open_tar(std::string_view rest) {
+  std::map<std::string, std::string> parts;
+  while (rest.size() >= block && rest.front() != '\0') {
+    const std::string_view header = rest.substr(0, block);
+    const std::string_view name = header.substr(name_at, name_bytes);
+    const auto digits = split_words(header.substr(size_at, 12), std::string_view(" \0", 2));
+    const auto size = parse_unsigned(digits.empty() ? "" : digits.front(), 8);
+    if (header.substr(magic_at, 5) != "ustar" || !size || *size > rest.size() - block) {
+      return malformed("it is not a tar archive, or it is cut short");
+    }
+    parts[std::string(base_name(name.substr(0, name.find('\0'))))] =
+        rest.substr(block, static_cast<std::size_t>(*size));
+    const std::size_t padded = (static_cast<std::size_t>(*size) + block - 1) / block * block;
+    rest.remove_prefix(std::min(rest.size(), block + padded));
+  }
+  return parts;
+}
+
+}  // namespace tracso::os

@@ -1,0 +1,40 @@
+#pragma once
+// Our own files on this machine: output, saved traces, recordings. Not a target's.
+
+#include "tracso/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tracso::os {
+
+/// The whole of a regular file of at most 1 GB; never blocks on a FIFO or device.
+Result<std::string> read_disk_file(const std::string& path);
+
+/// What the user named as input: a file, a pipe ("<(zcat x)"), or "-" for standard input. At most
+/// 1 GB; waits for a pipe's end. unsupported: a folder, a terminal, another device.
+Result<std::string> read_input(const std::string& path);
+
+/// Writes a file whole or not at all (a temporary file beside it, then rename), mode 0600.
+Result<Done> write_private_file(const std::string& path, std::string_view content);
+
+/// Writes what the user asked for with -o: whole or not at all where the path is a regular file or
+/// new; straight into a device, FIFO or link to one ("/dev/stdout").
+Result<Done> write_output_file(const std::string& path, std::string_view content);
+
+/// Whether write_output_file may hope: for a command's side effects it must be known before. The
+/// same errors.
+Result<Done> check_output_file(const std::string& path);
+
+/// Writes to a descriptor. interrupted: nobody reads any more (a closed pipe).
+Result<Done> write_descriptor(int fd, std::string_view content, std::string_view name);
+
+/// The folder where a user's tools keep state ("$XDG_STATE_HOME/tracso"), made with mode 0700 if it
+/// is not there. not_found: neither XDG_STATE_HOME nor HOME is set.
+Result<std::string> state_folder();
+
+/// The number of this boot (random_boot_id of proc_sys_kernel(5)); empty: not known.
+std::string boot_id();
+
+}  // namespace tracso::os

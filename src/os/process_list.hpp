@@ -1,0 +1,20 @@
+#pragma once
+// All processes of this machine that could be looked at, for choosing one.
+
+#include "tracso/result.hpp"
+
+#include "proc/process_entry.hpp"
+
+#include <vector>
+
+namespace tracso::os {
+
+/// Every process but kernel threads and ourselves, ascending by pid. What may not be read of one
+/// stays empty. failed: /proc is not there.
+Result<std::vector<proc::ProcessEntry>> list_processes();
+
+/// Base names of the shared libraries that a process maps, sorted, each once; empty: not permitted
+/// or ended.
+std::vector<std::string> mapped_library_names(std::int32_t pid);
+
+}  // namespace tracso::os

@@ -1,0 +1,26 @@
+#pragma once
+// Parts of a recording's index as JSON. Bytes in JSON: each byte is the character of that number
+// (ISO 8859-1), so that any name survives and plain ones stay readable.
+
+#include "tracso/module_files.hpp"
+#include "tracso/python_probe.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace tracso::os {
+
+std::string bytes_to_text(std::string_view bytes);
+std::string text_to_bytes(std::string_view text);
+
+/// What a probe found. From JSON: throws what nlohmann::json throws where it is not of that form.
+nlohmann::ordered_json python_json(const PythonFacts& facts);
+PythonFacts python_from(const nlohmann::ordered_json& json);
+
+/// What was read of files beside the modules; as above.
+nlohmann::ordered_json module_files_json(const ModuleFiles& found);
+ModuleFiles module_files_from(const nlohmann::ordered_json& json);
+
+}  // namespace tracso::os

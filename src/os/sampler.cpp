@@ -1,0 +1,150 @@
+#include "os/sampler.hpp"
+
+#include "base/result.hpp"
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+
+namespace tracso::os {
+namespace {
+
+UniqueFd open_below(int directory, const char* name, int flags) {
+  return UniqueFd(::openat(directory, name, flags | O_RDONLY | O_CLOEXEC));
+}
+
+// Kernels before 6.2 give 0, whatever is open.
+CountBy way_of_this_kernel() {
+  struct stat status {};
+
+  const bool counted = ::stat("/proc/self/fd", &status) == 0 && status.st_size > 0;
+  return counted ? CountBy::size : CountBy::listing;
+}
+
+std::uint64_t count_entries(int directory) {
+  alignas(std::uint64_t) std::array<char, 32 * 1024> buffer{};
+  std::uint64_t count = 0;
+  ::lseek(directory, 0, SEEK_SET);
+  for (;;) {
+    const long got = ::syscall(SYS_getdents64, directory, buffer.data(), buffer.size());
+    if (got <= 0) {
+      return count >= 2 ? count - 2 : 0;  // . and ..
+    }
+    for (long at = 0; at < got;) {
+      constexpr std::size_t length_at = 16;  // struct linux_dirent64
+      std::uint16_t length = 0;
+      __builtin_memcpy(&length, buffer.data() + at + length_at, sizeof length);
+      at += length;
+      ++count;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Sampler> Sampler::open(std::int32_t pid) {
+  return open(pid, way_of_this_kernel());
+}
+
+Result<Sampler> Sampler::open(std::int32_t pid, CountBy by) {
+  Sampler sampler;
+  sampler.pid_ = pid;
+  sampler.by_ = by;
+  sampler.page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::string path = fmt::format("/proc/{}", pid);
+  sampler.process_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int process = sampler.process_.get();
+  sampler.statm_ = open_below(process, "statm", 0);
+  sampler.tasks_ = open_below(process, "task", O_DIRECTORY);
+  if (!sampler.process_ || !sampler.statm_ || !sampler.tasks_ ||
+      ::clock_getcpuclockid(pid, &sampler.clock_) != 0) {
+    return Error{ErrorKind::not_found,
+                 "look at process",
+                 std::to_string(pid),
+                 "no such process",
+                 "'ps -ef' lists processes"};
+  }
+  // stat(2) on the folder is for everybody, its list is not.
+  sampler.descriptors_ = by == CountBy::size
+                             ? UniqueFd(::openat(process, "fd", O_PATH | O_DIRECTORY | O_CLOEXEC))
+                             : open_below(process, "fd", O_DIRECTORY);
+  if (!sampler.descriptors_) {
+    return errno_error(errno, "count descriptors of process", std::to_string(pid));
+  }
+  if (const auto first = sampler.look(); !first) {
+    return first.error();
+  }
+  return sampler;
+}
+
+Error Sampler::ended() const {
+  return {ErrorKind::interrupted,
+          "look at process",
+          std::to_string(pid_),
+          "it has ended",
+          "a process that has ended keeps nothing to look at"};
+}
+
+std::uint64_t Sampler::count_descriptors() const {
+  if (by_ == CountBy::listing) {
+    return count_entries(descriptors_.get());
+  }
+
+  struct stat status {};
+
+  return ::fstat(descriptors_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+// The clock goes by number; that statm can still be read afterwards proves that the number was the
+// process' own.
+Result<QuickLook> Sampler::look() const {
+  QuickLook look;
+  look.at = std::chrono::steady_clock::now();
+  timespec time{};
+  if (::clock_gettime(clock_, &time) != 0) {
+    return ended();
+  }
+  look.cpu = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  look.descriptors = count_descriptors();
+
+  struct stat tasks {};
+
+  if (::fstat(tasks_.get(), &tasks) != 0 || tasks.st_nlink < 3) {
+    return ended();
+  }
+  look.threads = tasks.st_nlink - 2;
+  std::array<char, 256> text{};
+  const ssize_t count = ::pread(statm_.get(), text.data(), text.size(), 0);
+  if (count <= 0) {
+    return ended();
+  }
+  const char* end = text.data() + count;
+  const auto pages = std::from_chars(text.data(), end, look.virtual_);
+  std::from_chars(pages.ptr < end ? pages.ptr + 1 : end, end, look.resident);
+  if (look.virtual_ == 0) {
+    return ended();  // a zombie (or a kernel thread) has no memory
+  }
+  look.virtual_ *= page_bytes_;
+  look.resident *= page_bytes_;
+  return look;
+}
+
+Result<Done> reset_peak(std::int32_t pid) {
+  const std::string path = fmt::format("/proc/{}/clear_refs", pid);
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd || ::write(fd.get(), "5", 1) != 1) {
+    return errno_error(errno, "reset the peak of process", std::to_string(pid));
+  }
+  return Done{};
+}
+
+}  // namespace tracso::os

@@ -1,0 +1,69 @@
+#include "python/arenas.hpp"
+
+#include "base/byte_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace tracso::python {
+namespace {
+
+constexpr std::uint64_t header_bytes = 48;
+constexpr std::uint64_t old_pool = 4096, new_pool = 16384;
+constexpr std::uint64_t most_looked_at = std::uint64_t{4} << 30;
+constexpr std::size_t at_once = 512;
+
+// Counts pools of one size, 512 headers a call.
+std::uint64_t count_pools(const ProcessSource& process,
+                          std::uint64_t start,
+                          std::uint64_t end,
+                          std::uint64_t pool) {
+  std::uint64_t found = 0;
+  std::vector<std::array<std::byte, header_bytes>> heads(at_once);
+  std::vector<MemoryRead> reads;
+  for (std::uint64_t at = (start + pool - 1) / pool * pool; at + pool <= end;) {
+    reads.clear();
+    for (; reads.size() < at_once && at + pool <= end; at += pool) {
+      reads.push_back({at, heads[reads.size()], false});
+    }
+    process.read_memory(std::span(reads));
+    found += static_cast<std::uint64_t>(
+        std::count_if(reads.begin(), reads.end(), [&](const MemoryRead& read) {
+          return read.got && is_pool_header(read.into, read.address, pool);
+        }));
+  }
+  return found * pool;
+}
+
+}  // namespace
+
+bool is_pool_header(std::span<const std::byte> bytes,
+                    std::uint64_t address,
+                    std::uint64_t pool_bytes) {
+  const ByteView view(bytes);
+  const auto count = view.get<std::uint32_t>(0);
+  const auto free_block = view.get<std::uint64_t>(8);
+  const auto size_class = view.get<std::uint32_t>(36);
+  const auto next_offset = view.get<std::uint32_t>(40);
+  const auto last_offset = view.get<std::uint32_t>(44);
+  constexpr std::uint32_t classes = 32, alignment = 16;
+  if (!count || !free_block || !size_class || !next_offset || !last_offset ||
+      *size_class >= classes) {
+    return false;
+  }
+  const std::uint64_t block = (*size_class + 1) * std::uint64_t{alignment};
+  const bool free_is_inside = *free_block == 0 || (*free_block >= address + header_bytes &&
+                                                   *free_block < address + pool_bytes);
+  return *last_offset == pool_bytes - block && *next_offset >= header_bytes &&
+         *next_offset <= pool_bytes && (*next_offset - header_bytes) % block == 0 &&
+         *count <= pool_bytes / block && free_is_inside;
+}
+
+std::uint64_t pool_bytes_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end) {
+  end = std::min(end, start + most_looked_at);
+  const std::uint64_t now = count_pools(process, start, end, new_pool);
+  return now != 0 ? now : count_pools(process, start, end, old_pool);
+}
+
+}  // namespace tracso::python

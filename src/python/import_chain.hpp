@@ -1,0 +1,45 @@
+#pragma once
+// Which imports are under way in a thread of a Python that stands still, with the lines that wrote
+// them: "app.py:3 imports pkg, pkg/__init__.py:12 imports secrets, secrets.py:18 imports hmac".
+
+#include "tracso/import_step.hpp"
+#include "tracso/target.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tracso::python {
+
+using tracso::ImportStep;
+
+/// Reads the imports under way in threads of one program, again and again: made when the program
+/// starts, of no use after another exec. The Python in it is looked for at the first call; while
+/// there is none, or none that has begun to work, every call looks only at what has been mapped
+/// since.
+class ImportChainReader {
+ public:
+  /// The doors must outlive the reader.
+  explicit ImportChainReader(const Target& target);
+  ~ImportChainReader();
+  ImportChainReader(ImportChainReader&&) noexcept;
+  ImportChainReader& operator=(ImportChainReader&&) noexcept;
+
+  /// The imports under way in that thread, outermost first; empty: no Python, none that runs in
+  /// this thread, or no import. The thread must stand still meanwhile. `thread` is its kernel
+  /// thread id, `thread_pointer` the register by which it finds its own memory (fs_base,
+  /// tpidr_el0); 0: not known, then a Python before 3.11 is read only if it has one thread.
+  std::vector<ImportStep> chain(pid_t thread, std::uint64_t thread_pointer);
+
+  /// Chains so far of which a part could not be read. In their place stands what could.
+  std::size_t incomplete_chains() const;
+
+ private:
+  class Reading;
+  std::unique_ptr<Reading> reading_;
+};
+
+}  // namespace tracso::python

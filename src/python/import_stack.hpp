@@ -1,0 +1,70 @@
+#pragma once
+// The imports under way in threads of one Python runtime, read from its frames.
+
+#include "tracso/import_step.hpp"
+
+#include "python/import_steps.hpp"
+#include "python/memory_frames.hpp"
+#include "python/memory_objects.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tracso::python {
+
+class ImportStack {
+ public:
+  /// `runtime` is the address of a _PyRuntime that has this layout.
+  ImportStack(MemoryReader& memory, std::uint64_t runtime, const Layout& layout)
+      : memory_(memory), objects_(memory, layout), runtime_(runtime) {}
+
+  /// The imports under way in a thread that stands still, outermost first; empty: it runs no Python
+  /// of this runtime.
+  std::vector<ImportStep> chain(ThreadKey thread);
+
+  /// Nothing of the last chain was unreadable.
+  bool is_complete() const { return complete_; }
+
+ private:
+  using Parts = std::array<std::uint64_t, 3>;  // addresses of file, name and line table
+
+  // A code object of importlib, and what it must still be made of.
+  struct KnownCode {
+    Parts parts{};
+    FrameRole role = FrameRole::unknown;
+  };
+
+  struct CodeFacts {
+    FrameRole role = FrameRole::unknown;
+    std::string file;
+  };
+
+  bool read_frames(ThreadKey thread);
+  void read_codes();
+  Parts parts_of(std::uint64_t code);
+  bool is_code(std::uint64_t object);
+  CodeFacts facts_of(std::uint64_t code, const Parts& parts);
+  std::vector<FrameRole> read_roles();
+  void learn_names();
+  std::string name_told_by(std::size_t frame);
+  void fetch_askers(const std::vector<PlannedStep>& planned);
+  std::string module_of(const Frame& frame);
+  ImportStep step_of(const PlannedStep& planned);
+
+  MemoryReader& memory_;
+  Objects objects_;
+  std::uint64_t runtime_;
+  std::uint64_t code_type_ = 0;
+  bool names_learnt_ = false;
+  std::unordered_map<std::uint64_t, KnownCode> importlib_;  // by address
+  // Of the reading under way, outermost first.
+  std::vector<Frame> frames_;
+  std::unordered_map<std::uint64_t, CodeFacts> codes_;
+  bool complete_ = true;
+};
+
+}  // namespace tracso::python

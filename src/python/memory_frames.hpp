@@ -1,0 +1,60 @@
+#pragma once
+// The Python stack of a thread: PyThreadState, its frames, their code objects.
+
+#include "python/memory_objects.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tracso::python {
+
+/// One PyThreadState.
+struct ThreadState {
+  std::uint64_t address = 0;
+  std::uint64_t thread_id = 0;  ///< pthread_self()
+  std::uint64_t native_id =
+      0;  ///< kernel thread id in its own pid namespace; 0: not kept (before 3.11)
+  std::uint64_t interpreter = 0;  ///< PyInterpreterState
+  bool operator==(const ThreadState&) const = default;
+};
+
+/// Those of all interpreters of a runtime, newest first.
+std::vector<ThreadState> all_thread_states(Objects& objects, std::uint64_t runtime);
+
+/// How a thread is known to the kernel and to itself.
+struct ThreadKey {
+  pid_t id = 0;               ///< kernel thread id, as we see it
+  std::uint64_t pointer = 0;  ///< its thread pointer (fs_base, tpidr_el0); 0: not known
+};
+
+/// The PyThreadStates of a thread, one for each interpreter it is in, outermost first (an
+/// interpreter that another one made runs inside of it). Empty: it never ran Python.
+std::vector<std::uint64_t> thread_states(Objects& objects, std::uint64_t runtime, ThreadKey thread);
+
+/// A frame that runs Python code.
+struct Frame {
+  std::uint64_t address = 0;
+  std::uint64_t code = 0;         ///< PyCodeObject
+  std::uint64_t globals = 0;      ///< dict
+  std::uint64_t instruction = 0;  ///< the field of that name: a number until 3.10, then a pointer
+  bool operator==(const Frame&) const = default;
+};
+
+struct Stack {
+  std::vector<Frame> frames;  ///< innermost first
+  bool whole = true;          ///< false: there are more, which cannot be read or are too many
+};
+
+/// The frames of a thread state, at most `limit` of them.
+Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit);
+
+/// The object in the frame's first local variable: the first argument. 0: unreadable.
+std::uint64_t first_local(Objects& objects, const Frame& frame);
+
+/// The current line of a frame; 0: not known.
+std::uint32_t current_line(Objects& objects, const Frame& frame);
+
+}  // namespace tracso::python

@@ -1,0 +1,181 @@
+#include "python/memory_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tracso::python {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+// No user memory lies above on any 64-bit Linux.
+constexpr std::uint64_t highest_address = std::uint64_t{1} << 56;
+// Longer reads are one piece anyway and would push everything else out.
+constexpr std::uint64_t longest_cached = 32768;
+constexpr std::uint64_t longest_planned = std::uint64_t{1} << 20;
+constexpr std::uint32_t reads_per_clock_look = 1024;
+
+bool is_address(std::uint64_t address, std::uint64_t bytes) {
+  return address >= page_bytes && address < highest_address && bytes <= highest_address - address;
+}
+
+}  // namespace
+
+MemoryReader::MemoryReader(const ProcessSource& process, ReadLimits limits)
+    : process_(process), limits_(limits) {}
+
+bool MemoryReader::spend(std::uint64_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ > limits_.bytes || std::chrono::steady_clock::now() > limits_.deadline) {
+    exhausted_ = true;
+  }
+  return !exhausted_;
+}
+
+std::byte* MemoryReader::new_line() {
+  const std::size_t chunk = used_lines_ / chunk_lines;
+  if (chunk == chunks_.size()) {
+    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_lines * line_bytes));
+  }
+  return chunks_[chunk].get() + used_lines_++ % chunk_lines * line_bytes;
+}
+
+void MemoryReader::forget() {
+  lines_.clear();
+  planned_.clear();
+  used_lines_ = 0;
+  last_number_ = 0;
+}
+
+void MemoryReader::restart(ReadLimits limits) {
+  forget();
+  limits_ = limits;
+  bytes_ = 0;
+  exhausted_ = false;
+}
+
+void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes == 0 || bytes > longest_planned || !is_address(address, bytes)) {
+    return;
+  }
+  for (auto number = address / line_bytes; number <= (address + bytes - 1) / line_bytes; ++number) {
+    if (lines_.count(number) == 0) {
+      planned_.push_back(number);
+    }
+  }
+}
+
+void MemoryReader::fetch() {
+  fetch_lines(planned_);
+  planned_.clear();
+}
+
+void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  if (lines_.size() + numbers.size() > limits_.lines) {
+    exhausted_ = true;
+  }
+  if (numbers.empty() || !spend(numbers.size() * line_bytes)) {
+    return;
+  }
+  // Neighbours are read as one piece, but never across a page: a page is there or not as a whole.
+  std::vector<MemoryRead> pieces;
+  pieces.reserve(numbers.size());
+  for (const auto number : numbers) {
+    std::byte* into = new_line();
+    const std::uint64_t address = number * line_bytes;
+    if (!pieces.empty() && address % page_bytes != 0 &&
+        pieces.back().address + pieces.back().into.size() == address &&
+        pieces.back().into.data() + pieces.back().into.size() == into) {
+      pieces.back().into = {pieces.back().into.data(), pieces.back().into.size() + line_bytes};
+    } else {
+      pieces.push_back({address, {into, line_bytes}, false});
+    }
+  }
+  process_.read_memory(std::span(pieces));
+  for (const auto& piece : pieces) {
+    for (std::size_t at = 0; at < piece.into.size(); at += line_bytes) {
+      lines_[(piece.address + at) / line_bytes] = piece.got ? piece.into.data() + at : nullptr;
+    }
+  }
+}
+
+// Nobody planned it. A page costs the system call that a line costs, and what is read next is
+// often beside it; lines that fill the room we have are not worth it.
+const std::byte* MemoryReader::fetch_line(std::uint64_t number) {
+  std::vector<std::uint64_t> wanted{number};
+  if (process_.may_read_ahead() && lines_.size() < limits_.lines / 4) {
+    constexpr std::uint64_t page_lines = page_bytes / line_bytes;
+    const std::uint64_t first = number - number % page_lines;
+    for (auto other = first; other < first + page_lines; ++other) {
+      if (other != number && lines_.count(other) == 0) {
+        wanted.push_back(other);
+      }
+    }
+  }
+  fetch_lines(wanted);
+  const auto fetched = lines_.find(number);
+  return fetched == lines_.end() ? nullptr : fetched->second;
+}
+
+const std::byte* MemoryReader::line(std::uint64_t number) {
+  if (number != last_number_) {
+    const auto known = lines_.find(number);
+    last_line_ = known == lines_.end() ? fetch_line(number) : known->second;
+    last_number_ = number;
+  }
+  return last_line_;
+}
+
+bool MemoryReader::read_directly(std::uint64_t address, std::span<std::byte> into) {
+  return spend(into.size()) && static_cast<bool>(process_.read_memory(address, into));
+}
+
+bool MemoryReader::read(std::uint64_t address, std::span<std::byte> into) {
+  // Known lines cost no system call, so the clock needs a look of its own now and then.
+  if (++reads_ % reads_per_clock_look == 0) {
+    spend(0);
+  }
+  if (exhausted_ || !is_address(address, into.size())) {
+    return false;
+  }
+  if (into.size() > longest_cached) {
+    return read_directly(address, into);
+  }
+  if (into.size() > line_bytes) {
+    plan(address, into.size());
+    fetch();
+  }
+  while (!into.empty()) {
+    const std::uint64_t offset = address % line_bytes;
+    const auto count = std::min<std::size_t>(into.size(), line_bytes - offset);
+    const std::byte* bytes = line(address / line_bytes);
+    if (bytes == nullptr) {
+      return false;
+    }
+    std::memcpy(into.data(), bytes + offset, count);
+    address += count;
+    into = into.subspan(count);
+  }
+  return true;
+}
+
+std::optional<std::string> MemoryReader::text(std::uint64_t address, std::size_t limit) {
+  std::string text;
+  while (text.size() <= limit) {
+    char piece[64];
+    const std::size_t count = sizeof piece - address % sizeof piece;
+    if (!read(address, std::as_writable_bytes(std::span(piece, count)))) {
+      return std::nullopt;
+    }
+    const auto length = static_cast<std::size_t>(std::find(piece, piece + count, '\0') - piece);
+    text.append(piece, length);
+    if (length < count) {
+      return text.size() <= limit ? std::optional(text) : std::nullopt;
+    }
+    address += count;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracso::python

@@ -1,0 +1,93 @@
+#pragma once
+// Reads another process's memory in many small pieces at the price of few system calls: lines of
+// 512 bytes are kept for the length of one pass, and what a pass will need next is planned and
+// fetched in one go. Limits make hostile or torn memory harmless.
+
+#include "tracso/target.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tracso::python {
+
+struct ReadLimits {
+  std::uint64_t bytes = std::uint64_t{512} << 20;  ///< read in all
+  std::size_t lines = std::size_t{1} << 17;        ///< kept at once (64 MB)
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+class MemoryReader {
+ public:
+  MemoryReader(const ProcessSource& process, ReadLimits limits);
+
+  /// The whole of `into`, or false: not mapped, or a limit is reached.
+  bool read(std::uint64_t address, std::span<std::byte> into);
+
+  /// The value at that address; nullopt as above.
+  template <class T>
+  std::optional<T> value(std::uint64_t address) {
+    T value{};
+    if (!read(address, std::as_writable_bytes(std::span(&value, 1)))) {
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  /// A word; 0 where it cannot be read, for then nothing can be found behind it either.
+  std::uint64_t pointer(std::uint64_t address) { return value<std::uint64_t>(address).value_or(0); }
+
+  /// A NUL-terminated text; nullopt: unreadable, or not ended within `limit` bytes.
+  std::optional<std::string> text(std::uint64_t address, std::size_t limit);
+
+  /// Says that these bytes will be read soon; addresses that cannot be are ignored.
+  void plan(std::uint64_t address, std::uint64_t bytes);
+  /// Reads what was planned and is not known yet.
+  void fetch();
+
+  /// Starts a new pass: nothing read so far is believed any more.
+  void forget();
+
+  /// The same for work that has limits of its own: what was spent before does not count.
+  void restart(ReadLimits limits);
+
+  /// A limit was reached: every further read fails.
+  bool exhausted() const { return exhausted_; }
+
+  /// Shortens the time that is left, for work during which the target stands still.
+  void set_deadline(std::chrono::steady_clock::time_point deadline) { limits_.deadline = deadline; }
+
+  /// Bytes read so far, over all passes.
+  std::uint64_t bytes_read() const { return bytes_; }
+
+ private:
+  static constexpr std::uint64_t line_bytes = 512;
+  static constexpr std::size_t chunk_lines = 256;
+
+  bool spend(std::uint64_t bytes);
+  std::byte* new_line();
+  void fetch_lines(std::vector<std::uint64_t>& lines);
+  const std::byte* line(std::uint64_t number);
+  const std::byte* fetch_line(std::uint64_t number);
+  bool read_directly(std::uint64_t address, std::span<std::byte> into);
+
+  const ProcessSource& process_;
+  ReadLimits limits_;
+  std::unordered_map<std::uint64_t, std::byte*> lines_;  // null: cannot be read
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::size_t used_lines_ = 0;
+  std::uint64_t last_number_ = 0;  // of the line that was asked for last; 0: none
+  const std::byte* last_line_ = nullptr;
+  std::vector<std::uint64_t> planned_;
+  std::uint64_t bytes_ = 0;
+  std::uint32_t reads_ = 0;
+  bool exhausted_ = false;
+};
+
+}  // namespace tracso::python

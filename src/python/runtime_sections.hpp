@@ -1,0 +1,25 @@
+#pragma once
+// _PyRuntime of a program that does not export it: libpython.a without -rdynamic, static, stripped.
+// Section headers are not mapped, so this one needs the file.
+
+#include "tracso/target.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tracso::python {
+
+/// Where a file puts _PyRuntime, before the load bias is added.
+struct FileRuntime {
+  std::uint64_t address = 0;
+  std::string how;  ///< "section" (.PyRuntime, 3.10 and later, survives strip), "symbol table"
+};
+
+enum class SymbolTables : std::uint8_t { read, leave };
+
+/// Searches the section headers, and .symtab if asked (it may have many megabytes); nullopt: not
+/// there, or not a 64-bit little-endian ELF file.
+std::optional<FileRuntime> runtime_in_file(const File& file, SymbolTables tables);
+
+}  // namespace tracso::python

@@ -1,0 +1,58 @@
+#pragma once
+// The Python stacks of all threads of a process that runs on while it is read.
+
+#include "tracso/dump.hpp"
+#include "tracso/python_probe.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tracso::python {
+
+/// A thread of the process as the kernel numbers it: for us and (last of NSpid) for itself.
+struct KernelThread {
+  pid_t seen = 0, own = 0;
+};
+
+/// The Python side of a thread.
+struct ThreadStack {
+  pid_t id = 0;  ///< KernelThread::seen; 0: it has ended, or is not known
+  PythonStack stack;
+  bool operator==(const ThreadStack&) const = default;
+};
+
+/// Where a lock lies: who waits for it waits for a word in [start, end).
+struct LockPlace {
+  std::uint64_t start = 0, end = 0;
+  pid_t holder = 0;  ///< KernelThread::seen; 0: nobody, or not known
+};
+
+struct ThreadStacks {
+  std::string version;  ///< "3.11.2"; empty: no Python runs here
+  std::vector<ThreadStack> threads;
+  std::vector<LockPlace> gils;  ///< one per lock (each interpreter may have its own since 3.12)
+};
+
+/// Finds the Python of a process once and reads its stacks again and again.
+class ThreadStackReader {
+ public:
+  /// `input` (with its doors) must outlive the reader.
+  explicit ThreadStackReader(const ProbeInput& input);
+  ~ThreadStackReader();
+  ThreadStackReader(ThreadStackReader&&) noexcept;
+  ThreadStackReader& operator=(ThreadStackReader&&) noexcept;
+
+  /// Version empty, no threads: no Python, or none that has begun to work. Errors: unsupported
+  /// (PyPy, older than 3.8, memory not laid out as in any known version), denied.
+  Result<ThreadStacks> read(const std::vector<KernelThread>& threads);
+
+ private:
+  class Reading;
+  std::unique_ptr<Reading> reading_;
+};
+
+}  // namespace tracso::python

@@ -1,0 +1,83 @@
+// RFC 4180 with LF. Bytes of names and paths stay as they are, control characters too: a field that
+// holds a quote, a comma or a line end is quoted, nothing is rewritten, so that a script gets the
+// path that the kernel has.
+
+#include "render/csv.hpp"
+
+#include "graph/trace_words.hpp"
+#include "render/words.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace tracso {
+namespace {
+
+constexpr std::string_view head =
+    "soname,path,size,in_degree,out_degree,sources,resident,private,kind,state,loaded,baseline,"
+    "first_cause,build_id\n";
+
+std::string quoted(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(field);
+  }
+  std::string out = "\"";
+  for (const char c : field) {
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return out + '"';
+}
+
+std::string number(const std::optional<std::uint64_t>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::string row(const Trace& trace, const Summary& summary, NodeId id) {
+  const Node& node = trace.graph[id];
+  const ObjectFile* file = object(node);
+  if (file == nullptr) {
+    return "";
+  }
+  std::string sources;
+  for (const NodeId source : summary.sources[index(id)]) {
+    sources += (sources.empty() ? "" : ";") + display_name(trace.graph[source]);
+  }
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                     quoted(display_name(node)),
+                     quoted(file->path.text),
+                     number(node.cost.file),
+                     summary.in_degree[index(id)],
+                     summary.out_degree[index(id)],
+                     quoted(sources),
+                     number(node.cost.resident),
+                     number(node.cost.private_bytes),
+                     word(file->role),
+                     word(file->state),
+                     file->loaded,
+                     file->baseline,
+                     quoted(file->first_cause),
+                     quoted(file->elf.build_id));
+}
+
+}  // namespace
+
+Result<std::string> CsvRenderer::trace(const Trace& trace, const Summary& summary) const {
+  std::string out(head);
+  for (const DependedOn& library : summary.libraries) {
+    out += row(trace, summary, library.node);
+  }
+  return out;
+}
+
+Result<std::string> CsvRenderer::why(const Trace& trace,
+                                     const Summary& summary,
+                                     const WhyAnswer& answer) const {
+  std::string out(head);
+  for (const WhyMatch& match : answer.matches) {
+    out += row(trace, summary, match.node);
+  }
+  return out;
+}
+
+}  // namespace tracso

@@ -1,0 +1,133 @@
+#include "base/text.hpp"
+#include "render/dump.hpp"
+#include "render/text/style.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+std::string_view state_word(char state) {
+  switch (state) {
+    case 'R':
+      return "runs";
+    case 'D':
+      return "waits in the kernel, uninterruptible";
+    case 'T':
+      return "stopped";
+    case 't':
+      return "held by a tracer";
+    case 'Z':
+    case 'X':
+      return "has ended";
+    default:
+      return "waits";
+  }
+}
+
+std::string_view name_of(const Dump& dump, std::int32_t id) {
+  const auto found = std::find_if(dump.threads.begin(),
+                                  dump.threads.end(),
+                                  [&](const ThreadDump& thread) { return thread.id == id; });
+  return found == dump.threads.end() ? std::string_view() : std::string_view(found->name);
+}
+
+std::string thread_label(const Dump& dump, std::int32_t id) {
+  return fmt::format("{} ({})", id, printable(name_of(dump, id)));
+}
+
+std::string held_by(const Dump& dump, const WaitTarget& target) {
+  if (target.kind == WaitTarget::Kind::futex) {
+    return ", whose owner is not recorded";
+  }
+  const bool lock = target.kind == WaitTarget::Kind::mutex || target.kind == WaitTarget::Kind::gil;
+  return lock && target.owner != 0 ? " held by " + thread_label(dump, target.owner) : "";
+}
+
+std::string doing(const Dump& dump, const ThreadDump& thread) {
+  const auto& target = thread.waits_for;
+  std::string text(state_word(thread.state));
+  if (thread.call.empty()) {
+    return text;
+  }
+  if (!target.text.empty()) {
+    const bool lock = target.kind == WaitTarget::Kind::gil ||
+                      target.kind == WaitTarget::Kind::mutex ||
+                      target.kind == WaitTarget::Kind::futex;
+    text = lock ? "waits for " + printable(target.text) + held_by(dump, target)
+                : thread.call + ": " + printable(target.text);
+  } else {
+    text = thread.call;
+  }
+  return text;
+}
+
+std::string code_of(const ThreadDump& thread) {
+  if (thread.library.empty()) {
+    return "";
+  }
+  return "in " + printable(thread.library) +
+         (thread.symbol.empty() ? "" : " " + printable(thread.symbol));
+}
+
+void add_python(const RenderOptions& options, const PythonStack& stack, std::string& out) {
+  if (stack.torn) {
+    out += "   (it ran while it was read: frames may be of different moments)\n";
+  }
+  for (const auto& frame : stack.frames) {
+    const auto line = frame.line == 0 ? "?" : std::to_string(frame.line);
+    out += fmt::format(
+        "   {} ({}:{})\n",
+        frame.function.empty() ? "?" : paint(options.color, Style::bold, printable(frame.function)),
+        frame.file.empty() ? "?" : printable(frame.file),
+        line);
+  }
+  if (!stack.whole) {
+    out += "   (more could not be read)\n";
+  }
+}
+
+}  // namespace
+
+std::string dump_text(const RenderOptions& options, const Dump& dump) {
+  const auto& glyph = glyphs(options.unicode);
+  std::string out = fmt::format("pid {} {}", dump.pid, printable(dump.command));
+  if (!dump.python_version.empty()) {
+    out += fmt::format(" {} Python {}", glyph.dot, dump.python_version);
+  }
+  out += fmt::format(" {0} {1} thread{2} {0} read without stopping in {3:.2f} ms\n",
+                     glyph.dot,
+                     dump.threads.size(),
+                     dump.threads.size() == 1 ? "" : "s",
+                     static_cast<double>(dump.took.count()) / 1e6);
+  for (const auto& circle : dump.deadlocks) {
+    std::string text;
+    for (const auto id : circle) {
+      text += fmt::format("{} {} ", thread_label(dump, id), glyph.arrow);
+    }
+    out += paint(options.color, Style::red, "DEADLOCK") +
+           fmt::format("  {}{}\n", text, circle.front());
+  }
+  for (const auto& thread : dump.threads) {
+    const auto code = code_of(thread);
+    const bool gil = thread.python && thread.python->has_gil;
+    out += fmt::format("{} {}  {}{}{}\n",
+                       thread.id,
+                       paint(options.color, Style::cyan, printable(thread.name)),
+                       doing(dump, thread),
+                       gil ? "  [holds the GIL]" : "",
+                       code.empty() ? "" : "  " + paint(options.color, Style::dim, code));
+    if (thread.python) {
+      add_python(options, *thread.python, out);
+    }
+  }
+  for (const auto& notice : dump.notices) {
+    out += "note: " + printable(notice.text) +
+           (notice.effect.empty() ? "" : "; " + printable(notice.effect)) + "\n";
+  }
+  return out;
+}
+
+}  // namespace tracso

@@ -1,0 +1,93 @@
+#include "render/fds_text.hpp"
+
+#include "base/text.hpp"
+#include "render/descriptor_words.hpp"
+#include "render/text/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tracso {
+namespace {
+
+// Per kind, the most frequent first: "12 file, 3 tcp, 2 pipe".
+std::string kinds_text(const std::vector<Descriptor>& descriptors) {
+  std::array<std::size_t, static_cast<std::size_t>(DescriptorKind::other) + 1> counts{};
+  for (const Descriptor& one : descriptors) {
+    ++counts[static_cast<std::size_t>(one.kind)];
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != 0) {
+      parts.push_back(
+          fmt::format("{} {}", counts[i], descriptor_kind_name(static_cast<DescriptorKind>(i))));
+    }
+  }
+  return join(parts, ", ");
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "\"";
+  for (const char c : text) {
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+std::string number_or_empty(const std::optional<std::uint64_t>& number) {
+  return number ? std::to_string(*number) : "";
+}
+
+}  // namespace
+
+std::string descriptors_text(const RenderOptions& options,
+                             std::int32_t pid,
+                             const std::vector<Descriptor>& descriptors,
+                             const std::vector<Notice>& notices) {
+  const std::string_view dot = glyphs(options.unicode).dot;
+  std::string out = paint(options.color,
+                          Style::bold,
+                          fmt::format("tracso {0} fds of pid {1} {0} {2} open {0} {3}",
+                                      dot,
+                                      pid,
+                                      descriptors.size(),
+                                      kinds_text(descriptors))) +
+                    "\n";
+  for (const Notice& notice : notices) {
+    out += paint(options.color, Style::yellow, "Notice: ") + printable(notice.text) + "; " +
+           printable(notice.effect) + "\n";
+  }
+  for (const Descriptor& one : descriptors) {
+    const std::string detail = descriptor_detail(one);
+    out += pad_left(std::to_string(one.fd), 6) + "  " + descriptor_target(one) +
+           (detail.empty() ? "" : "   " + paint(options.color, Style::cyan, "(" + detail + ")")) +
+           "\n";
+  }
+  return out;
+}
+
+std::string descriptors_csv(const std::vector<Descriptor>& descriptors) {
+  std::string out = "fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers\n";
+  for (const Descriptor& one : descriptors) {
+    std::vector<std::string> peers;
+    for (const Holder& peer : one.peers) {
+      peers.push_back(fmt::format("{}:{}", peer.pid, peer.fd));
+    }
+    out += fmt::format("{},{},{},{},{},{},{},{}\n",
+                       one.fd,
+                       descriptor_kind_name(one.kind),
+                       csv_field(to_utf8(one.target)),
+                       csv_field(to_utf8(one.detail)),
+                       one.deleted ? "true" : "false",
+                       number_or_empty(one.bytes_waiting),
+                       number_or_empty(one.bytes_unsent),
+                       csv_field(join(peers, ";")));
+  }
+  return out;
+}
+
+}  // namespace tracso

@@ -1,0 +1,20 @@
+#pragma once
+// `tracso fds` for people and as CSV.
+
+#include "tracso/renderer.hpp"
+#include "tracso/resources.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tracso {
+
+std::string descriptors_text(const RenderOptions& options,
+                             std::int32_t pid,
+                             const std::vector<Descriptor>& descriptors,
+                             const std::vector<Notice>& notices);
+
+/// RFC 4180: fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers.
+std::string descriptors_csv(const std::vector<Descriptor>& descriptors);
+
+}  // namespace tracso

@@ -1,0 +1,27 @@
+#pragma once
+// How a load came about, in words: the imports, the moment, the refusals of the loader.
+
+#include "tracso/answers.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tracso {
+
+/// "app.py:3": the file without the folders above its package, and the line; a module's name where
+/// the code is C.
+std::string shown_place(const ImportStep& step);
+/// "app.py:3 -> pkg/__init__.py:12 -> hmac.py:8 -> _hashlib"; empty: no imports.
+std::string import_chain_text(const std::vector<ImportStep>& imports, bool unicode);
+/// "imported by numpy/core/multiarray.py:10 (numpy.core.multiarray)"; with "probably" before it
+/// where that was not seen but inferred.
+std::string importer_phrase(const Importer& importer);
+/// The same with the module's name alone: "probably imported by numpy.core.multiarray".
+std::string short_importer_phrase(const Importer& importer);
+/// "2.1 ms".
+std::string milliseconds(std::int64_t nanoseconds);
+/// The first load of the node; nullptr: none was seen.
+const Load* first_load_of(const Trace& trace, NodeId node);
+
+}  // namespace tracso

@@ -1,0 +1,368 @@
+#include "render/report.hpp"
+
+#include "base/sizes.hpp"
+#include "base/text.hpp"
+#include "render/load_order.hpp"
+#include "render/report_parts.hpp"
+#include "render/text/columns.hpp"
+#include "render/text/wrap.hpp"
+#include "render/why_text.hpp"
+#include "render/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+constexpr std::size_t package_name_columns = 32;
+constexpr std::size_t library_name_columns = 40;
+constexpr std::size_t notices_shown = 10;
+
+class Report {
+ public:
+  Report(const RenderOptions& options, const Trace& trace, const Summary& summary)
+      : options_(options),
+        trace_(trace),
+        summary_(summary),
+        names_(trace, summary),
+        costs_(options.costs || summary.by != ByteKind::file),
+        parts_(options, costs_, summary.by) {}
+
+  std::string text() {
+    header();
+    notices();
+    notable();
+    if (summary_.totals.libraries == 0) {
+      no_libraries();
+    } else {
+      packages();
+      libraries();
+    }
+    not_found();
+    out_ += refused_section(options_, trace_, summary_);
+    orphans();
+    children();
+    hint();
+    return std::move(out_);
+  }
+
+ private:
+  void header();
+  void notices();
+  void notable();
+  void no_libraries();
+  void packages();
+  void libraries();
+  void not_found();
+  void orphans();
+  void children();
+  void hint();
+
+  std::string program() const;
+  std::string outcome() const;
+  void title(std::string_view text);
+  void costs_title(std::string_view text, std::size_t column, const std::vector<Row>& rows);
+  void more(std::size_t hidden, std::string_view what = "");
+
+  TableLook look(std::size_t name_columns) const {
+    return {name_columns, options_.width, options_.color, options_.unicode};
+  }
+
+  const RenderOptions& options_;
+  const Trace& trace_;
+  const Summary& summary_;
+  DistinctNames names_;
+  bool costs_;
+  ReportParts parts_;
+  std::string out_;
+};
+
+std::size_t rows_shown(std::size_t all, std::size_t limit) {
+  return limit == 0 ? all : std::min(all, limit);
+}
+
+// Of a FILE the program is the label already.
+std::string Report::program() const {
+  const std::string& path =
+      trace_.interpreter.empty() && trace_.process ? trace_.process->exe : trace_.interpreter;
+  const std::string_view name = base_name(path);
+  return name.empty() || name == trace_.target ? "" : fmt::format(" ({})", printable(name));
+}
+
+std::string Report::outcome() const {
+  if (!trace_.command) {
+    return "";
+  }
+  const std::string_view dot = glyphs(options_.unicode).dot;
+  if (trace_.command->signal) {
+    return fmt::format(" {} killed by {}", dot, signal_name(*trace_.command->signal));
+  }
+  if (trace_.command->exit_status.value_or(0) != 0) {
+    return fmt::format(" {} exit {}", dot, *trace_.command->exit_status);
+  }
+  return "";
+}
+
+void Report::header() {
+  const std::string_view dot = glyphs(options_.unicode).dot;
+  const std::string line = fmt::format("tracso {0} {1}{2} {0} {3} libs {0} {4}",
+                                       dot,
+                                       printable(trace_.target),
+                                       program(),
+                                       summary_.totals.libraries,
+                                       size_text(summary_.totals.file));
+  const std::string end = outcome();
+  if (options_.width != 0 && display_width(line + end) > options_.width) {
+    const std::string lines = wrapped(line + end, {options_.width, 0, 2});
+    out_ += paint(options_.color, Style::bold, lines) + "\n";
+    return;
+  }
+  out_ += paint(options_.color, Style::bold, line);
+  out_ += paint(options_.color, Style::red, end) + "\n";
+}
+
+void Report::notices() {
+  const auto line = [&](std::string_view label, std::string_view text) {
+    const WrapLook look{options_.width, label.size() + 1, 2};
+    out_ += paint(options_.color, Style::yellow, label) + " ";
+    out_ += wrapped(printable(text), look) + "\n";
+  };
+  if (trace_.partial) {
+    line("Partial:", "the target ended while it was read; this is what was seen until then");
+  }
+  const std::size_t shown = std::min(trace_.notices.size(), notices_shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Notice& notice = trace_.notices[i];
+    line("Notice:", notice.effect.empty() ? notice.text : notice.text + "; " + notice.effect);
+  }
+  if (shown < trace_.notices.size()) {
+    line("Notice:", fmt::format("... and {} more: --json", trace_.notices.size() - shown));
+  }
+}
+
+void Report::title(std::string_view text) {
+  const std::string line = wrapped(text, {options_.width, 0, 2});
+  out_ += "\n" + paint(options_.color, Style::bold, line) + "\n";
+}
+
+// The titles of the costs stand above their columns, which end every row but for a state mark.
+void Report::costs_title(std::string_view text, std::size_t column, const std::vector<Row>& rows) {
+  const std::string costs = parts_.cost_titles();
+  if (costs.empty() || rows.empty()) {
+    title(text);
+    return;
+  }
+  constexpr std::size_t indent = 2;
+  const auto narrowest = std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.rest.width() < b.rest.width();
+  });
+  const std::size_t before = indent + column + narrowest->rest.width() - costs.size();
+  const std::string shown =
+      options_.width == 0 ? std::string(text) : cut_end(text, before, options_.unicode);
+  out_ += "\n" + paint(options_.color, Style::bold, pad_right(shown, before));
+  out_ += paint(options_.color, Style::dim, costs) + "\n";
+}
+
+void Report::more(std::size_t hidden, std::string_view what) {
+  if (hidden > 0) {
+    out_ += paint(options_.color, Style::dim, fmt::format("  ... and {} more{}", hidden, what));
+    out_ += '\n';
+  }
+}
+
+void Report::notable() {
+  if (summary_.notable.empty() && summary_.more_findings == 0) {
+    return;
+  }
+  title("Notable");
+  for (const std::string& sentence : summary_.notable) {
+    out_ += "  * " + wrapped(printable(sentence), {options_.width, 4, 4}) + "\n";
+  }
+  if (summary_.more_findings > 0) {
+    out_ += fmt::format("  +{} more: --findings\n", summary_.more_findings);
+  }
+}
+
+void Report::no_libraries() {
+  bool missing = false;
+  bool program = false;
+  bool dynamic = false;
+  for (const Node& node : trace_.graph.nodes()) {
+    missing = missing || is_missing(node);
+    if (const ObjectFile* file = object(node); file != nullptr && !is_missing(node)) {
+      program = true;
+      dynamic = dynamic || !file->elf.interp.empty() || !file->elf.dynamic.needed.empty();
+    }
+  }
+  if (!missing) {
+    out_ += program && !dynamic ? "\nno shared libraries: statically linked\n"
+                                : "\nno shared libraries were seen\n";
+  }
+}
+
+// (unattributed / system) stands behind the last row whatever the limit.
+void Report::packages() {
+  const bool rest = !summary_.packages.empty() && !summary_.packages.back().source;
+  const std::size_t owned = summary_.packages.size() - (rest ? 1 : 0);
+  const std::size_t shown = rows_shown(owned, options_.limit_packages);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < summary_.packages.size(); ++i) {
+    if (i >= shown && i < owned) {
+      continue;
+    }
+    const Package& package = summary_.packages[i];
+    Row row{printable(package.name), {}, package.source ? Style::plain : Style::dim};
+    parts_.add_file(row.rest, size_text(package.file));
+    parts_.add_bar(row.rest, package.share);
+    row.rest.add(fmt::format("  {:5.1f}%", package.share * 100));
+    if (parts_.counts()) {
+      const std::string count = fmt::format("  ({} libs)", package.libraries);
+      row.rest.add(pad_right(count, costs_ ? 14 : 0));
+    }
+    parts_.add_costs(row.rest, package.resident, package.private_bytes);
+    rows.push_back(std::move(row));
+  }
+  const std::size_t column = fitted_name_columns(rows, look(package_name_columns));
+  costs_title("Heaviest packages", column, rows);
+  if (!rest) {
+    out_ += table(rows, look(package_name_columns));
+    more(owned - shown);
+    return;
+  }
+  const std::vector<Row> last(rows.end() - 1, rows.end());
+  rows.pop_back();
+  out_ += table(rows, look(column));
+  more(owned - shown);
+  out_ += table(last, look(column));
+}
+
+void Report::libraries() {
+  const std::size_t shown = rows_shown(summary_.libraries.size(), options_.limit_libraries);
+  std::size_t largest = 0;
+  for (const DependedOn& library : summary_.libraries) {
+    largest = std::max(largest, library.in_degree);
+  }
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const DependedOn& library = summary_.libraries[i];
+    const Node& node = trace_.graph[library.node];
+    const double part =
+        largest == 0 ? 0 : static_cast<double>(library.in_degree) / static_cast<double>(largest);
+    const std::string owners =
+        library.packages == 0 ? "unattributed" : fmt::format("{} py", library.packages);
+    Row row{names_(library.node), {}};
+    parts_.add_file(row.rest, size_or_dash(node.cost.file));
+    parts_.add_bar(row.rest, part);
+    row.rest.add(fmt::format("  in={:<3}", library.in_degree));
+    if (parts_.counts()) {
+      row.rest.add("  " + pad_right(owners, costs_ ? 12 : 0));
+    }
+    parts_.add_costs(row.rest, node.cost.resident, node.cost.private_bytes);
+    row.rest.add(state_mark(object(node)->state), Style::yellow);
+    rows.push_back(std::move(row));
+  }
+  const std::size_t column = fitted_name_columns(rows, look(library_name_columns));
+  costs_title("Most depended-on libraries", column, rows);
+  out_ += table(rows, look(library_name_columns));
+  more(summary_.libraries.size() - shown);
+}
+
+void Report::not_found() {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < trace_.graph.nodes().size(); ++i) {
+    const Node& node = trace_.graph.nodes()[i];
+    if (!is_missing(node)) {
+      continue;
+    }
+    Row row{shown_name(node), {}, Style::red};
+    const auto causes = trace_.graph.causes_of(NodeId{static_cast<std::uint32_t>(i)});
+    if (!causes.empty()) {
+      const Edge& edge = trace_.graph[causes.front()];
+      row.rest.add(edge.kind == EdgeKind::preload ? " named by " : " needed by ")
+          .add(shown_name(trace_.graph[edge.from]));
+    }
+    if (causes.size() > 1) {
+      row.rest.add(fmt::format(" and {} more", causes.size() - 1));
+    }
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) {
+    return;
+  }
+  title("Not found");
+  const std::size_t all = rows.size();
+  rows.resize(rows_shown(all, options_.limit_orphans));
+  out_ += table(rows, look(library_name_columns));
+  more(all - rows.size());
+}
+
+void Report::orphans() {
+  if (summary_.orphans.empty()) {
+    return;
+  }
+  title("Orphans (no Python origin, no .so parent)");
+  const std::size_t shown = rows_shown(summary_.orphans.size(), options_.limit_orphans);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Node& node = trace_.graph[summary_.orphans[i]];
+    rows.push_back({names_(summary_.orphans[i]), {}});
+    rows.back()
+        .rest.add(" " + pad_left(size_or_dash(node.cost.file), 9))
+        .add(state_mark(object(node)->state), Style::yellow);
+  }
+  out_ += table(rows, look(library_name_columns));
+  more(summary_.orphans.size() - shown);
+}
+
+std::string beyond_text(const ChildInfo& child) {
+  constexpr std::size_t most_names = 3;
+  if (!child.libraries_beyond_parent) {
+    return "was not looked at before it ended";
+  }
+  std::string text =
+      fmt::format("{} libraries beyond the parent's", *child.libraries_beyond_parent);
+  for (std::size_t i = 0; i < std::min(most_names, child.beyond.size()); ++i) {
+    text += (i == 0 ? ": " : ", ") + printable(base_name(child.beyond[i]));
+  }
+  return text + (child.beyond.size() > most_names ? ", ..." : "");
+}
+
+void Report::children() {
+  if (trace_.children.empty()) {
+    return;
+  }
+  title("Children");
+  const std::size_t shown = rows_shown(trace_.children.size(), options_.limit_orphans);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ChildInfo& child = trace_.children[i];
+    rows.push_back({fmt::format("{} {}", child.pid, printable(child.command)), {}});
+    rows.back().rest.add("  " + beyond_text(child));
+  }
+  out_ += table(rows, look(library_name_columns));
+  more(trace_.children.size() - shown, ": --children");
+}
+
+void Report::hint() {
+  const std::string_view dot = glyphs(options_.unicode).dot;
+  const std::string line =
+      fmt::format("Try: tracso --why <lib>  {0}  tracso --tree  {0}  tracso --json | jq", dot);
+  const std::string shown = "\n" + wrapped(line, {options_.width, 0, 5});
+  out_ += paint(options_.color, Style::dim, shown) + '\n';
+}
+
+}  // namespace
+
+Result<std::string> ReportRenderer::trace(const Trace& trace, const Summary& summary) const {
+  return Report(options_, trace, summary).text();
+}
+
+Result<std::string> ReportRenderer::why(const Trace& trace,
+                                        const Summary& /*summary*/,
+                                        const WhyAnswer& answer) const {
+  return why_text(options_, trace, answer);
+}
+
+}  // namespace tracso

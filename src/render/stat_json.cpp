@@ -1,0 +1,296 @@
+#include "render/stat_json.hpp"
+
+#include "base/text.hpp"
+#include "render/json_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+Json use_json(const MemoryUse& use) {
+  Json one = Json::object();
+  one["mapped"] = use.mapped;
+  one["resident"] = use.resident;
+  one["private"] = use.private_bytes;
+  one["dirty"] = use.dirty;
+  one["swapped"] = use.swapped;
+  return one;
+}
+
+Json classes_json(const std::optional<MemoryByClass>& memory) {
+  if (!memory) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  for (std::size_t i = 0; i < memory_class_count; ++i) {
+    const auto what = static_cast<MemoryClass>(i);
+    out[std::string(memory_class_name(what))] = use_json((*memory)[what]);
+  }
+  return out;
+}
+
+Json peers_json(const std::vector<Holder>& peers) {
+  Json out = Json::array();
+  for (const Holder& peer : peers) {
+    Json one = Json::object();
+    one["pid"] = peer.pid;
+    put_text(one, "name", peer.name);
+    one["fd"] = peer.fd < 0 ? Json(nullptr) : Json(peer.fd);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Json descriptor_json(const Descriptor& descriptor) {
+  Json one = Json::object();
+  one["fd"] = descriptor.fd;
+  one["kind"] = descriptor_kind_name(descriptor.kind);
+  put_bytes(one, "target", descriptor.target);
+  put_text(one, "detail", descriptor.detail);
+  put_bytes(one, "link", descriptor.link);
+  one["deleted"] = descriptor.deleted;
+  one["bytes_waiting"] = or_null(descriptor.bytes_waiting);
+  one["bytes_unsent"] = or_null(descriptor.bytes_unsent);
+  one["peer"] = peers_json(descriptor.peers);
+  return one;
+}
+
+Json list_json(const std::vector<Descriptor>& descriptors) {
+  Json out = Json::array();
+  for (const Descriptor& descriptor : descriptors) {
+    out.push_back(descriptor_json(descriptor));
+  }
+  return out;
+}
+
+Json change_json(const std::optional<DescriptorChange>& change) {
+  if (!change) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  out["before"] = change->before;
+  out["after"] = change->after;
+  out["opened"] = list_json(change->opened);
+  out["closed"] = list_json(change->closed);
+  out["leaked"] = list_json(change->leaked);
+  return out;
+}
+
+Json command_part(const std::optional<CommandInfo>& command) {
+  if (!command) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  put_texts(out, "argv", command->argv);
+  out["exit_status"] = or_null(command->exit_status);
+  out["signal"] = or_null(command->signal);
+  out["wall_ns"] = command->wall_ns;
+  return out;
+}
+
+Json memory_part(const Stat& stat) {
+  Json out = Json::object();
+  out["peak"] = or_null(stat.peak);
+  out["final"] = or_null(stat.resident);
+  out["private"] = or_null(stat.private_bytes);
+  out["dirty"] = stat.memory ? Json(stat.memory->total().dirty) : Json(nullptr);
+  out["virtual"] = or_null(stat.virtual_);
+  out["by_class"] = classes_json(stat.memory);
+  return out;
+}
+
+Json libraries_part(const Stat& stat) {
+  Json out = Json::object();
+  out["count"] = stat.libraries.count;
+  out["file_bytes"] = stat.libraries.file;
+  out["mapped_bytes"] = or_null(stat.libraries.mapped);
+  out["resident_bytes"] = or_null(stat.libraries.resident);
+  out["private_bytes"] = or_null(stat.libraries.private_bytes);
+  out["heaviest"] = Json::array();
+  for (const HeavyLibrary& library : stat.heaviest) {
+    Json one = Json::object();
+    put_bytes(one, "name", library.name);
+    put_text(one, "path", library.path);
+    one["file_bytes"] = or_null(library.file);
+    one["resident_bytes"] = or_null(library.resident);
+    one["private_bytes"] = or_null(library.private_bytes);
+    put_texts(one, "owners", library.owners);
+    out["heaviest"].push_back(std::move(one));
+  }
+  put_texts(out, "paths", stat.library_names);
+  return out;
+}
+
+Json threads_part(const Stat& stat) {
+  Json out = Json::object();
+  out["before"] = stat.threads_before;
+  out["after"] = stat.threads.size();
+  out["names"] = Json::array();
+  for (const ThreadInfo& thread : stat.threads) {
+    Json one = Json::object();
+    one["tid"] = thread.tid;
+    put_text(one, "name", thread.name);
+    out["names"].push_back(std::move(one));
+  }
+  return out;
+}
+
+Json children_part(const Stat& stat) {
+  Json out = Json::object();
+  out["started"] = stat.children_born;
+  out["left"] = Json::array();
+  for (const ChildProcess& child : stat.children) {
+    Json one = Json::object();
+    one["pid"] = child.pid;
+    one["parent"] = child.parent;
+    put_text(one, "name", child.name);
+    one["state"] = std::string(1, child.state);
+    one["zombie"] = child.state == 'Z';
+    one["orphan"] = child.orphan;
+    one["resident"] = or_null(child.resident);
+    one["peak"] = or_null(child.peak);
+    out["left"].push_back(std::move(one));
+  }
+  return out;
+}
+
+Json activity_part(const Activity& activity) {
+  Json out = Json::object();
+  out["read_bytes"] = or_null(activity.read_bytes);
+  out["written_bytes"] = or_null(activity.written_bytes);
+  out["disk_read_bytes"] = or_null(activity.disk_read_bytes);
+  out["disk_written_bytes"] = or_null(activity.disk_written_bytes);
+  return out;
+}
+
+Json figures_json(const StatFigures& figures) {
+  Json out = Json::object();
+  out["peak"] = or_null(figures.peak);
+  out["rss"] = or_null(figures.rss);
+  out["dirty"] = or_null(figures.dirty);
+  out["fds"] = or_null(figures.fds);
+  out["threads"] = or_null(figures.threads);
+  out["children"] = or_null(figures.children);
+  out["libs"] = or_null(figures.libs);
+  out["wall_ns"] = or_null(figures.wall_ns);
+  out["cpu_ns"] = or_null(figures.cpu_ns);
+  return out;
+}
+
+Json budgets_part(const std::vector<Budget>& budgets) {
+  Json out = Json::array();
+  for (const Budget& budget : budgets) {
+    Json one = Json::object();
+    put_bytes(one, "name", budget.name);
+    put_text(one, "limit", budget.limit);
+    one["value"] = or_null(budget.value);
+    one["ok"] = budget.ok;
+    put_text(one, "text", budget.text);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : to_utf8(printable(text))) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string stat_json(const Stat& stat) {
+  Json out = document("stat");
+  put_bytes(out, "target", stat.target);
+  out["pid"] = stat.pid;
+  put_text(out, "exe", stat.exe);
+  put_text(out, "moment", stat.moment);
+  out["exact"] = stat.exact;
+  out["command"] = command_part(stat.command);
+  out["memory"] = memory_part(stat);
+  out["libraries"] = libraries_part(stat);
+  out["descriptors"] = change_json(stat.descriptors);
+  out["threads"] = threads_part(stat);
+  out["children"] = children_part(stat);
+  out["io"] = activity_part(stat.activity);
+  out["switches"] = Json::object();
+  out["switches"]["voluntary"] = or_null(stat.activity.voluntary_switches);
+  out["switches"]["forced"] = or_null(stat.activity.forced_switches);
+  out["cpu_ns"] = or_null(stat.cpu_ns);
+  out["children_cpu_ns"] = or_null(stat.children_cpu_ns);
+  out["wall_ns"] = or_null(stat.wall_ns);
+  out["runs"] = Json::array();
+  for (const StatFigures& run : stat.runs) {
+    out["runs"].push_back(figures_json(run));
+  }
+  out["budgets"] = budgets_part(stat.budgets);
+  out["notices"] = notices_json(stat.notices);
+  return printed(out, false);
+}
+
+std::string descriptors_json(std::int32_t pid,
+                             const std::vector<Descriptor>& descriptors,
+                             const std::vector<Notice>& notices) {
+  Json out = document("fds");
+  out["pid"] = pid;
+  out["descriptors"] = list_json(descriptors);
+  out["notices"] = notices_json(notices);
+  return printed(out, false);
+}
+
+std::string baseline_json(const Baseline& baseline) {
+  Json out = document("baseline");
+  put_bytes(out, "target", baseline.target);
+  put_text(out, "kernel", baseline.kernel);
+  out["page_bytes"] = baseline.page_bytes;
+  put_text(out, "huge_pages", baseline.huge_pages);
+  out["figures"] = figures_json(baseline.figures);
+  put_texts(out, "libraries", baseline.libraries);
+  return printed(out, false);
+}
+
+std::string budgets_junit(const Stat& stat) {
+  const auto failed = std::count_if(
+      stat.budgets.begin(), stat.budgets.end(), [](const Budget& budget) { return !budget.ok; });
+  const std::string name = stat.command ? join(stat.command->argv, " ") : stat.target;
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tracso stat: {}\" "
+      "tests=\"{}\" "
+      "failures=\"{}\" time=\"{:.3f}\">\n",
+      xml(name),
+      stat.budgets.size(),
+      failed,
+      static_cast<double>(stat.wall_ns.value_or(0)) / 1e9);
+  for (const Budget& budget : stat.budgets) {
+    const std::string head = fmt::format("  <testcase classname=\"tracso.stat\" name=\"{} {}\"",
+                                         xml(budget.name),
+                                         xml(budget.limit));
+    out += budget.ok
+               ? head + "/>\n"
+               : fmt::format(
+                     "{}>\n    <failure message=\"{}\"/>\n  </testcase>\n", head, xml(budget.text));
+  }
+  return out + "</testsuite>\n";
+}
+
+}  // namespace tracso

@@ -1,0 +1,277 @@
+#include "render/stat_text.hpp"
+
+#include "base/sizes.hpp"
+#include "base/text.hpp"
+#include "render/descriptor_words.hpp"
+#include "render/text/columns.hpp"
+#include "render/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tracso {
+namespace {
+
+constexpr std::size_t label_columns = 10;
+constexpr std::size_t listed = 12;
+
+std::string seconds_text(std::int64_t ns) {
+  return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
+}
+
+class StatReport {
+ public:
+  StatReport(const RenderOptions& options, const Stat& stat) : options_(options), stat_(stat) {}
+
+  std::string text() {
+    header();
+    notices();
+    memory();
+    libraries();
+    descriptors();
+    threads();
+    children();
+    activity();
+    runs();
+    budgets();
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string_view label, const std::string& text) {
+    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) + text + "\n";
+  }
+
+  void header();
+  void notices();
+  void memory();
+  void libraries();
+  void descriptors();
+  void threads();
+  void children();
+  void activity();
+  void runs();
+  void budgets();
+  std::string outcome() const;
+
+  const RenderOptions& options_;
+  const Stat& stat_;
+  std::string out_;
+};
+
+std::string StatReport::outcome() const {
+  if (!stat_.command) {
+    return "running";
+  }
+  if (stat_.command->signal) {
+    return "killed by " + signal_name(*stat_.command->signal);
+  }
+  return stat_.command->exit_status ? fmt::format("exit {}", *stat_.command->exit_status)
+                                    : "still running";
+}
+
+void StatReport::header() {
+  const std::string_view dot = glyphs(options_.unicode).dot;
+  std::vector<std::string> times;
+  if (stat_.wall_ns) {
+    times.push_back(seconds_text(*stat_.wall_ns) + " wall");
+  }
+  if (stat_.cpu_ns) {
+    times.push_back(seconds_text(*stat_.cpu_ns) + " cpu");
+  }
+  if (stat_.children_cpu_ns.value_or(0) > 0) {
+    times.push_back(seconds_text(*stat_.children_cpu_ns) + " cpu of children");
+  }
+  const std::string name(base_name(stat_.exe.empty() ? stat_.target : stat_.exe));
+  out_ += paint(options_.color,
+                Style::bold,
+                fmt::format("tracso {0} {1} (pid {2}) {0} {3} {0} {4}{5}{6} libs",
+                            dot,
+                            printable(name),
+                            stat_.pid,
+                            outcome(),
+                            join(times, ", "),
+                            times.empty() ? "" : fmt::format(" {} ", dot),
+                            stat_.libraries.count)) +
+          "\n";
+}
+
+void StatReport::notices() {
+  for (const Notice& notice : stat_.notices) {
+    out_ += paint(options_.color, Style::yellow, "Notice: ") + printable(notice.text) +
+            (notice.effect.empty() ? "" : "; " + printable(notice.effect)) +
+            (notice.try_.empty() ? "" : " (" + printable(notice.try_) + ")") + "\n";
+  }
+}
+
+void StatReport::memory() {
+  const std::string at = stat_.command && stat_.exact ? "at exit" : "now";
+  line("memory",
+       fmt::format("peak {}   {} {}   private {}   virtual {}",
+                   size_or_dash(stat_.peak),
+                   at,
+                   size_or_dash(stat_.resident),
+                   size_or_dash(stat_.private_bytes),
+                   size_or_dash(stat_.virtual_)));
+  if (!stat_.memory) {
+    return;
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < memory_class_count; ++i) {
+    const MemoryUse& use = stat_.memory->uses[i];
+    if (use.dirty != 0) {
+      parts.push_back(fmt::format(
+          "{} {}", memory_class_name(static_cast<MemoryClass>(i)), size_text(use.dirty)));
+    }
+  }
+  line("", fmt::format("dirty {} ({})", size_text(stat_.memory->total().dirty), join(parts, ", ")));
+}
+
+void StatReport::libraries() {
+  const LibraryCosts& costs = stat_.libraries;
+  const std::string_view arrow = options_.unicode ? "\xe2\x86\x92" : "->";
+  line("libraries",
+       fmt::format("on disk {} {} mapped {} {} resident {} {} private {}",
+                   size_text(costs.file),
+                   arrow,
+                   size_or_dash(costs.mapped),
+                   arrow,
+                   size_or_dash(costs.resident),
+                   arrow,
+                   size_or_dash(costs.private_bytes)));
+  constexpr std::size_t name_columns = 34;
+  for (std::size_t i = 0; i < stat_.heaviest.size(); ++i) {
+    const HeavyLibrary& one = stat_.heaviest[i];
+    line(i == 0 ? "heaviest" : "",
+         fmt::format("{} {} resident {} private   {}",
+                     pad_right(printable(one.name), name_columns),
+                     pad_left(size_or_dash(one.resident), 9),
+                     pad_left(size_or_dash(one.private_bytes), 9),
+                     printable(join(one.owners, ", "))));
+  }
+}
+
+std::string change_text(std::size_t before, std::size_t after) {
+  return before == after  ? fmt::format("{} -> {}", before, after)
+         : after > before ? fmt::format("{} -> {} (+{})", before, after, after - before)
+                          : fmt::format("{} -> {} (-{})", before, after, before - after);
+}
+
+void StatReport::descriptors() {
+  if (!stat_.descriptors) {
+    line("fds", "not known");
+    return;
+  }
+  const DescriptorChange& change = *stat_.descriptors;
+  line("fds", change_text(change.before, change.after));
+  const auto list = [&](const std::vector<Descriptor>& descriptors, std::string_view label) {
+    const std::size_t shown =
+        options_.limit_libraries == 0 ? descriptors.size() : std::min(descriptors.size(), listed);
+    for (std::size_t i = 0; i < shown; ++i) {
+      line("", fmt::format("{} {}", label, descriptor_phrase(descriptors[i])));
+    }
+    if (shown < descriptors.size()) {
+      line("", fmt::format("{} {} more: --json, --limit 0", label, descriptors.size() - shown));
+    }
+  };
+  list(change.opened, "opened");
+  list(change.closed, "closed");
+}
+
+void StatReport::threads() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < stat_.threads.size() && i < listed; ++i) {
+    names.push_back(printable(stat_.threads[i].name));
+  }
+  if (stat_.threads.size() > listed) {
+    names.push_back(fmt::format("{} more", stat_.threads.size() - listed));
+  }
+  line("threads",
+       fmt::format("{}   {}",
+                   stat_.threads_before == 0
+                       ? std::to_string(stat_.threads.size())
+                       : change_text(stat_.threads_before, stat_.threads.size()),
+                   join(names, ", ")));
+}
+
+void StatReport::children() {
+  const auto zombies = std::count_if(stat_.children.begin(),
+                                     stat_.children.end(),
+                                     [](const ChildProcess& child) { return child.state == 'Z'; });
+  const auto orphans = std::count_if(stat_.children.begin(),
+                                     stat_.children.end(),
+                                     [](const ChildProcess& child) { return child.orphan; });
+  line("children",
+       fmt::format("{}{}, zombies {}, orphans {}",
+                   stat_.children.size(),
+                   stat_.command ? fmt::format(" left of {} started", stat_.children_born) : "",
+                   zombies,
+                   orphans));
+  for (std::size_t i = 0; i < stat_.children.size() && i < listed; ++i) {
+    const ChildProcess& child = stat_.children[i];
+    line("",
+         fmt::format("{} {} of {}{}{}",
+                     child.pid,
+                     printable(child.name),
+                     child.parent,
+                     child.state == 'Z' ? ", zombie"
+                     : child.orphan     ? ", orphan"
+                                        : "",
+                     child.resident ? ", " + size_text(*child.resident) + " resident" : ""));
+  }
+}
+
+void StatReport::activity() {
+  const Activity& done = stat_.activity;
+  const auto count = [](const std::optional<std::uint64_t>& number) {
+    return number ? std::to_string(*number) : "-";
+  };
+  line("io",
+       fmt::format("read {}   written {}   from disk {}   to disk {}",
+                   size_or_dash(done.read_bytes),
+                   size_or_dash(done.written_bytes),
+                   size_or_dash(done.disk_read_bytes),
+                   size_or_dash(done.disk_written_bytes)));
+  line("switches",
+       fmt::format(
+           "{} voluntary, {} forced", count(done.voluntary_switches), count(done.forced_switches)));
+}
+
+void StatReport::runs() {
+  if (stat_.runs.size() < 2) {
+    return;
+  }
+  const auto row = [&](std::string_view name, std::optional<std::uint64_t> StatFigures::*figure) {
+    std::vector<std::string> texts;
+    for (const StatFigures& run : stat_.runs) {
+      texts.push_back(size_or_dash(run.*figure));
+    }
+    line(name, join(texts, "  "));
+  };
+  line("runs", fmt::format("{}; the last one stands above", stat_.runs.size()));
+  row("  peak", &StatFigures::peak);
+  row("  rss", &StatFigures::rss);
+  row("  dirty", &StatFigures::dirty);
+}
+
+void StatReport::budgets() {
+  for (std::size_t i = 0; i < stat_.budgets.size(); ++i) {
+    const Budget& budget = stat_.budgets[i];
+    line(i == 0 ? "budgets" : "",
+         fmt::format("{} {} {}: {}",
+                     budget.ok ? paint(options_.color, Style::green, "ok    ")
+                               : paint(options_.color, Style::red, "FAILED"),
+                     budget.name,
+                     printable(budget.limit),
+                     printable(budget.text)));
+  }
+}
+
+}  // namespace
+
+std::string stat_text(const RenderOptions& options, const Stat& stat) {
+  return StatReport(options, stat).text();
+}
+
+}  // namespace tracso

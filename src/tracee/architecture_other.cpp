@@ -1,0 +1,26 @@
+// Any other processor: programs are run and seen at their exit stop, without breakpoints.
+#if !defined(__x86_64__) && !defined(__aarch64__)
+
+#include "tracee/architecture.hpp"
+
+namespace tracso::tracee {
+
+std::optional<RegisterLayout> register_layout(std::size_t) {
+  return std::nullopt;
+}
+
+std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t>, std::size_t) {
+  return std::nullopt;
+}
+
+std::span<const std::uint8_t> breakpoint_code() {
+  return {};
+}
+
+std::uint64_t breakpoint_advance() {
+  return 0;
+}
+
+}  // namespace tracso::tracee
+
+#endif

@@ -1,0 +1,147 @@
+#include "tracee/breakpoints.hpp"
+
+#include "tracee/architecture.hpp"
+#include "tracee/requests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace tracso::tracee {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+
+// The bytes of the aligned word around an address, so that no access leaves the page of the code.
+struct Word {
+  std::uint64_t address = 0;
+  std::array<std::uint8_t, 8> bytes{};
+  std::size_t offset = 0;  // of the address in the word
+};
+
+std::optional<Word> word_around(pid_t stopped, std::uint64_t address) {
+  Word word;
+  word.offset = address % 8;
+  word.address = address - word.offset;
+  const auto value = peek(stopped, word.address);
+  if (!value || word.offset + breakpoint_code().size() > 8) {
+    return std::nullopt;
+  }
+  std::memcpy(word.bytes.data(), &*value, 8);
+  return word;
+}
+
+bool overwrite(pid_t stopped, Word word, std::span<const std::uint8_t> with) {
+  std::copy(
+      with.begin(), with.end(), word.bytes.begin() + static_cast<std::ptrdiff_t>(word.offset));
+  std::uint64_t value = 0;
+  std::memcpy(&value, word.bytes.data(), 8);
+  return poke(stopped, word.address, value);
+}
+
+// Only where the breakpoint still stands: the program may have changed or unmapped its code.
+void restore(pid_t stopped, std::uint64_t address, const std::array<std::uint8_t, 8>& original) {
+  const auto code = breakpoint_code();
+  const auto word = word_around(stopped, address);
+  if (word && std::equal(code.begin(),
+                         code.end(),
+                         word->bytes.begin() + static_cast<std::ptrdiff_t>(word->offset))) {
+    overwrite(stopped, *word, std::span(original).first(code.size()));
+  }
+}
+
+}  // namespace
+
+const Breakpoints::Site* Breakpoints::find(std::uint64_t address) const {
+  const auto site = std::find_if(
+      sites_.begin(), sites_.end(), [&](const Site& s) { return s.address == address; });
+  return site == sites_.end() ? nullptr : &*site;
+}
+
+Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address) {
+  const std::string subject = fmt::format("address {:#x} of process {}", address, stopped);
+  const auto code = breakpoint_code();
+  if (code.empty()) {
+    return Error{ErrorKind::unsupported, "watch", subject, "not on this processor", ""};
+  }
+  if (is_inserted(address)) {
+    return Done{};
+  }
+  const Error denied{ErrorKind::denied, "watch", subject, "its memory cannot be changed", ""};
+  const auto word = word_around(stopped, address);
+  if (!word) {
+    return denied;
+  }
+  Site site{address, {}, true};
+  std::copy_n(word->bytes.begin() + static_cast<std::ptrdiff_t>(word->offset),
+              code.size(),
+              site.original.begin());
+  tell_guardian(stopped, site);
+  if (!overwrite(stopped, *word, code)) {
+    return denied;
+  }
+  std::erase_if(sites_, [&](const Site& old) { return old.address == address; });
+  sites_.push_back(site);
+  const std::uint64_t page = address - address % page_bytes;
+  if (std::find(pages_.begin(), pages_.end(), page) == pages_.end()) {
+    pages_.push_back(page);
+  }
+  return Done{};
+}
+
+void Breakpoints::remove(pid_t stopped, std::uint64_t address) {
+  for (Site& site : sites_) {
+    if (site.address == address && site.inserted) {
+      restore(stopped, address, site.original);
+      site.inserted = false;
+      if (guardian_) {
+        guardian_->removed(address);
+      }
+    }
+  }
+}
+
+void Breakpoints::remove_all(pid_t stopped) {
+  for (const Site& site : std::vector(sites_)) {
+    remove(stopped, site.address);
+  }
+}
+
+void Breakpoints::clean_copy(pid_t stopped) const {
+  for (const Site& site : sites_) {
+    if (site.inserted) {
+      restore(stopped, site.address, site.original);
+    }
+  }
+}
+
+void Breakpoints::tell_guardian(pid_t stopped, const Site& site) {
+  if (!guardian_) {
+    return;
+  }
+  if (!guarded_) {
+    guardian_->guard(stopped);
+    guarded_ = true;
+  }
+  guardian_->inserting(site.address, site.original);
+}
+
+void Breakpoints::forget() {
+  guarded_ = false;
+  sites_.clear();
+  pages_.clear();
+}
+
+bool Breakpoints::is_inserted(std::uint64_t address) const {
+  const Site* site = find(address);
+  return site != nullptr && site->inserted;
+}
+
+bool Breakpoints::is_known(std::uint64_t address) const {
+  return find(address) != nullptr;
+}
+
+}  // namespace tracso::tracee

@@ -1,0 +1,63 @@
+#pragma once
+// Breakpoint instructions in the memory of one traced process.
+//
+// A page that had one stays a private copy after the original bytes are back: 4 KiB of private
+// memory that the process would not have without us. pages() names them, so that they can be told.
+
+#include "tracso/result.hpp"
+
+#include "tracee/guardian.hpp"
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tracso::tracee {
+
+class Breakpoints {
+ public:
+  /// From now on it is told of all that is put where.
+  void use(std::unique_ptr<Guardian> guardian) { guardian_ = std::move(guardian); }
+
+  /// Null: there is none.
+  Guardian* guardian() const { return guardian_.get(); }
+
+  /// Puts one at an address. `stopped` is any stopped thread of the process. unsupported: not on
+  /// this processor; denied: that memory cannot be changed.
+  Result<Done> insert(pid_t stopped, std::uint64_t address);
+  /// Puts the original bytes back. The address is remembered: threads that have already run into
+  /// it may report so later.
+  void remove(pid_t stopped, std::uint64_t address);
+  void remove_all(pid_t stopped);
+  /// Puts the original bytes back in a process that has copied this one's memory (fork).
+  void clean_copy(pid_t stopped) const;
+  /// The memory is another one (exec): nothing is inserted and nothing is remembered.
+  void forget();
+
+  bool is_inserted(std::uint64_t address) const;
+  /// Inserted now, or once and removed.
+  bool is_known(std::uint64_t address) const;
+
+  /// Start addresses of the pages that were changed, in the order of the changes.
+  const std::vector<std::uint64_t>& pages() const { return pages_; }
+
+ private:
+  struct Site {
+    std::uint64_t address = 0;
+    std::array<std::uint8_t, 8> original{};
+    bool inserted = false;
+  };
+
+  const Site* find(std::uint64_t address) const;
+  void tell_guardian(pid_t stopped, const Site& site);
+
+  std::unique_ptr<Guardian> guardian_;
+  bool guarded_ = false;  // it knows this memory
+  std::vector<Site> sites_;
+  std::vector<std::uint64_t> pages_;
+};
+
+}  // namespace tracso::tracee

@@ -1,0 +1,57 @@
+#pragma once
+// A process of ours that outlives us.
+//
+// If we are killed (SIGKILL), the kernel lets our tracees go, but the breakpoints stay in their
+// memory, and the next thread that meets one dies of SIGTRAP. (Debug registers would be no better:
+// they stay set, too.) So a small process knows all that we have put where, holds the memory open,
+// and puts the original bytes back when we are gone. What is left is the moment in between, some
+// microseconds, and a thread that stands at a breakpoint when we are killed.
+//
+// And if we are stopped together with the command, somebody may continue the command alone: then it
+// wakes us.
+
+#include "tracso/result.hpp"
+
+#include "base/unique_fd.hpp"
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+namespace tracso::tracee {
+
+class Guardian {
+ public:
+  /// Forks. Best done before there are descriptors that it should not hold. failed: no process or
+  /// no socket to be had.
+  static Result<std::unique_ptr<Guardian>> start();
+  /// It has nothing to do any more and ends.
+  ~Guardian();
+  Guardian(const Guardian&) = delete;
+  Guardian& operator=(const Guardian&) = delete;
+
+  /// From now on it is about the memory of that process, in which nothing stands yet.
+  void guard(pid_t pid);
+  /// A breakpoint is about to be put at the address, where these bytes are.
+  void inserting(std::uint64_t address, const std::array<std::uint8_t, 8>& original);
+  /// We are about to be stopped by a SIGSTOP of our own. As soon as one of our tracees has
+  /// something to tell, it continues us: nobody else may.
+  void stopping();
+  /// We run again.
+  void running();
+
+  pid_t pid() const { return pid_; }
+
+  /// The original bytes are back.
+  void removed(std::uint64_t address);
+
+ private:
+  Guardian(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+
+  pid_t pid_;
+  UniqueFd socket_;
+};
+
+}  // namespace tracso::tracee

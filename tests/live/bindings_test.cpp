@@ -1,0 +1,196 @@
+// --bindings, --unused and --files on programs whose calls are known.
+
+#include "support/c_programs.hpp"
+#include "support/catch.hpp"
+#include "support/python_target.hpp"
+#include "support/scenario.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace tracso::test {
+namespace {
+
+/// Two libraries export `shared`; libuser was linked to the second one, the program loads the first
+/// one before. libidle is needed and never called, libnothing is needed for nothing.
+struct Lab {
+  Workshop shop;
+
+  explicit Lab(const std::string& flags = "-Wl,-z,lazy") {
+    shop.write("one.c", "int shared(void){return 1;}\n");
+    shop.write("two.c", "int shared(void){return 2;}\n");
+    shop.write("idle.c", "int idle(void){return 0;}\n");
+    shop.write("nothing.c", "int nothing(void){return 0;}\n");
+    shop.write("user.c", "int shared(void);int user(void){return shared();}\n");
+    shop.write("main.c",
+               "#include <stdio.h>\n#include <unistd.h>\nint user(void);int idle(void);\n"
+               "int main(int c,char**v){printf(\"%d\\n\",user());fflush(stdout);"
+               "if(c>5)idle();pause();return 0;}\n");
+    for (const char* name : {"one", "two", "idle", "nothing"}) {
+      const std::string n = name;
+      REQUIRE(
+          shop.run("gcc -shared -fPIC " + n + ".c -Wl,-soname,lib" + n + ".so -o lib" + n + ".so"));
+    }
+    const std::string linked = flags + " -Wl,-rpath,'$ORIGIN' -L. -Wl,--no-as-needed ";
+    REQUIRE(shop.run("gcc -shared -fPIC user.c " + linked +
+                     "-ltwo -Wl,-soname,libuser.so -o libuser.so"));
+    REQUIRE(shop.run("gcc main.c " + linked + "-lone -luser -lidle -lnothing -o program"));
+  }
+};
+
+nlohmann::json asked(const std::string& option, pid_t pid) {
+  const auto ran = run_tracso({option, "--json", std::to_string(pid)});
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return nlohmann::json::parse(ran.out);
+}
+
+nlohmann::json binding(const nlohmann::json& all,
+                       const std::string& object,
+                       const std::string& of) {
+  for (const auto& one : all.at("bindings")) {
+    if (one.at("object") == object && one.at("symbol") == of) {
+      return one;
+    }
+  }
+  return nullptr;
+}
+
+nlohmann::json use(const nlohmann::json& all, const std::string& node) {
+  for (const auto& one : all.at("libraries")) {
+    if (one.at("node") == node) {
+      return one;
+    }
+  }
+  return nullptr;
+}
+
+TEST_CASE("bindings: a call that goes to another library than it was linked to is seen",
+          "[live][bindings]") {
+  const std::string flags = GENERATE(std::string("-Wl,-z,lazy"), std::string("-Wl,-z,now"));
+  const Lab lab(flags);
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line() == "1");  // libone's, not libtwo's
+  const auto all = asked("--bindings", child.pid());
+  const auto crossed = binding(all, "libuser.so", "shared");
+  REQUIRE(crossed.is_object());
+  CHECK(crossed.at("provider") == "libone.so");
+  CHECK(crossed.at("promised") == "libtwo.so");
+  CHECK(crossed.at("interposed") == true);
+  CHECK(crossed.at("bound") == true);
+  const auto plain = binding(all, "program", "user");
+  CHECK(plain.at("provider") == "libuser.so");
+  CHECK(plain.at("interposed") == false);
+  std::size_t interposed = 0;
+  for (const auto& one : all.at("bindings")) {
+    interposed += one.at("interposed") == true && one.at("usual").is_null() ? 1 : 0;
+  }
+  CHECK(interposed == 1);
+  const auto text = run_tracso({"--bindings", std::to_string(child.pid())});
+  CHECK(contains(text.out, "libone.so serves 1 function of libtwo.so"));
+  CHECK(contains(text.out, "called by libuser.so"));
+}
+
+TEST_CASE("bindings: what has not been called is named, until it is bound at once",
+          "[live][bindings]") {
+  const Lab lab;
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line());
+  const auto all = asked("--bindings", child.pid());
+  CHECK(binding(all, "program", "idle").at("bound") == false);
+  CHECK(binding(all, "program", "idle").at("promised") == "libidle.so");
+  CHECK(binding(all, "program", "idle").at("provider").is_null());
+  Child eager({lab.shop.path("program")}, {"LD_BIND_NOW=1"});
+  REQUIRE(eager.line());
+  CHECK(binding(asked("--bindings", eager.pid()), "program", "idle").at("bound") == true);
+}
+
+TEST_CASE("bindings: one library, one function, and a name that is none", "[live][bindings]") {
+  const Lab lab;
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line());
+  const std::string pid = std::to_string(child.pid());
+  const auto object = run_tracso({"--bindings=libuser", pid});
+  CHECK(object.status == 0);
+  CHECK(contains(object.out, "shared"));
+  CHECK_FALSE(contains(object.out, "idle"));
+  const auto function = run_tracso({"--bindings=idle", pid});
+  CHECK(contains(function.out, "not called so far"));
+  CHECK(contains(function.out, "libidle.so"));
+  const auto wrong = run_tracso({"--bindings=libabsent", pid});
+  CHECK(wrong.status == 1);
+  CHECK(contains(wrong.err, "libabsent"));
+}
+
+TEST_CASE("bindings: a file and a document have none, and the refusal says why",
+          "[live][bindings]") {
+  const Lab lab;
+  const auto file = run_tracso({"--bindings", lab.shop.path("program")});
+  CHECK(file.status == 2);
+  CHECK(contains(file.err, "running process"));
+  CHECK(run_tracso({"--unused", lab.shop.path("program")}).status == 2);
+  CHECK(run_tracso({"--unused", "--bindings", "1"}).status == 2);
+  CHECK(run_tracso({"--bindings", "--csv", "1"}).status == 2);
+}
+
+TEST_CASE("unused: used, not called so far, and unknown are told apart", "[live][bindings]") {
+  const Lab lab;
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line());
+  const auto all = asked("--unused", child.pid());
+  CHECK(use(all, "libuser.so").at("state") == "used");
+  // The only slot of libuser is filled: by the call, or when it was loaded; that is not guessed.
+  CHECK(use(all, "libone.so").at("state") == "unknown");
+  CHECK(use(all, "libidle.so").at("state") == "not called so far");
+  CHECK(use(all, "libnothing.so").at("state") == "not called so far");
+  CHECK(contains(use(all, "libnothing.so").at("reason"), "nobody imports"));
+  // Its function is called through another library's name.
+  CHECK(use(all, "libtwo.so").at("state") == "not called so far");
+  CHECK(use(all, "libc.so.6").at("state") == "used");
+  const auto text = run_tracso({"--unused", std::to_string(child.pid())});
+  CHECK(contains(text.out, "so far"));
+  Child eager({lab.shop.path("program")}, {"LD_BIND_NOW=1"});
+  REQUIRE(eager.line());
+  const auto unknown = asked("--unused", eager.pid());
+  CHECK(use(unknown, "libidle.so").at("state") == "unknown");
+  CHECK(contains(use(unknown, "libidle.so").at("reason"), "all at once"));
+}
+
+TEST_CASE("files: the mapped files, one a line or ended by NUL", "[live][bindings]") {
+  const Lab lab;
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line());
+  const auto lines = run_tracso({"--files", std::to_string(child.pid())});
+  CHECK(lines.status == 0);
+  CHECK(contains(lines.out, lab.shop.path("program") + "\n"));
+  CHECK(contains(lines.out, lab.shop.path("libidle.so") + "\n"));
+  CHECK(contains(lines.out, "/libc.so.6\n"));
+  CHECK_FALSE(contains(lines.out, "[vdso]"));
+  const auto nul = run_tracso({"--files0", std::to_string(child.pid())});
+  std::string same = nul.out;
+  std::replace(same.begin(), same.end(), '\0', '\n');
+  CHECK(same == lines.out);
+}
+
+TEST_CASE("findings: two builds of one library with a crossed symbol are an error",
+          "[live][findings]") {
+  const Scenario scenario("16-crossed-symbols.sh");
+  CHECK(contains(scenario.ran().out, "ready 1 1"));  // the second one answers 3 alone
+  const auto all = document({scenario.pid()});
+  bool told = false;
+  for (const auto& finding : all.at("findings")) {
+    if (finding.at("code") == "dup-openssl") {
+      told = true;
+      CHECK(finding.at("severity") == "error");
+      CHECK(contains(finding.at("evidence").dump(), "EVP_answer of"));
+    }
+  }
+  CHECK(told);
+  const auto report = run_tracso({scenario.pid()});
+  CHECK(contains(report.out, "2 builds of OpenSSL"));
+  CHECK(contains(run_tracso({"--bindings=EVP_answer", scenario.pid()}).out,
+                 "promised: libcrypto-bbbbbbbb.so.3"));
+}
+
+}  // namespace
+}  // namespace tracso::test

@@ -1,0 +1,122 @@
+// Scenarios whose answer is a finding: what the person who reported it would have wanted to read.
+
+#include "support/catch.hpp"
+#include "support/python_target.hpp"
+#include "support/scenario.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tracso::test {
+namespace {
+
+nlohmann::json finding(const nlohmann::json& all, const std::string& code) {
+  for (const auto& one : all.at("findings")) {
+    if (one.at("code") == code) {
+      return one;
+    }
+  }
+  return nullptr;
+}
+
+bool is_about(const nlohmann::json& found, const std::string& node) {
+  const auto& nodes = found.at("nodes");
+  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+}  // namespace
+
+TEST_CASE("scenario 01: two OpenMP runtimes with who brought them; a link is no third",
+          "[live][findings][scenario]") {
+  if (run_program({"sh", "-c", "ls /usr/lib/llvm-*/lib/libomp.so.5"}).status != 0) {
+    WARN("NOT TRIED: LLVM's OpenMP runtime is not on this machine");
+    return;
+  }
+  const Scenario scenario("01-two-openmp.sh");
+  const auto all = document({scenario.pid()});
+  const auto found = finding(all, "dup-openmp");
+  REQUIRE(found.is_object());
+  CHECK(found.at("nodes").size() == 2);
+  CHECK(is_about(found, "libgomp.so.1"));
+  CHECK(found.at("owners") == nlohmann::json::array({"py:pkga._a", "py:pkgb._b"}));
+  CHECK(found.at("severity") == "warning");
+}
+
+TEST_CASE("scenario 08: what one import costs stands at its package", "[live][scenario]") {
+  const Scenario scenario("08-import-cost.sh");
+  const auto all = document({scenario.pid()});
+  for (const auto& package : all.at("packages")) {
+    if (package.at("name") == "py:heavy._core") {
+      CHECK(package.at("libraries") == 2);
+      CHECK(package.at("file_bytes").get<long>() > 3'000'000);
+      return;
+    }
+  }
+  FAIL("no package py:heavy._core");
+}
+
+TEST_CASE("scenario 10: hazards of loading, and none that is not there",
+          "[live][findings][scenario]") {
+  const Scenario scenario("10-load-hazards.sh");
+  const auto all = document({scenario.pid()});
+  CHECK(is_about(finding(all, "execstack"), "libexecstack.so"));
+  CHECK(is_about(finding(all, "textrel"), "libtextrel.so"));
+  const auto places = finding(all, "path-writable");
+  REQUIRE(places.is_object());
+  CHECK(contains(places.at("evidence").dump(), "/ww, where libinww.so lies"));
+  const auto memory = finding(all, "mem-rwx");
+  REQUIRE(memory.is_object());
+  CHECK(contains(memory.at("evidence").dump(), "[stack]"));
+  CHECK(contains(memory.at("evidence").dump(), "anonymous memory"));
+  CHECK(finding(all, "deleted").is_null());  // "/dev/zero (deleted)" is no library
+  const auto tls = finding(all, "static-tls");
+  CHECK(is_about(tls, "libtls1.so"));
+  CHECK_FALSE(is_about(tls, "libtlsdyn.so"));
+}
+
+TEST_CASE("scenario 11: two OpenSSL majors kept apart by versions are a note",
+          "[live][findings][scenario]") {
+  const Scenario scenario("11-two-openssl-majors.sh");
+  const auto all = document({scenario.pid()});
+  const auto found = finding(all, "dup-openssl");
+  REQUIRE(found.is_object());
+  CHECK(found.at("severity") == "note");
+  CHECK(contains(found.at("evidence").dump(), "no symbol of one goes to the other"));
+  CHECK(contains(found.at("owners").dump(), "py:pq._pq"));
+  CHECK(contains(found.at("owners").dump(), "py:_ssl"));
+  // The plain report reads no symbols, and says so.
+  CHECK(contains(run_tracso({"--who", "openssl"}).out, "1.1.1w (its own text)"));
+}
+
+TEST_CASE("scenario 04: a library overwritten in place is told from a touched one",
+          "[live][findings][scenario]") {
+  const Scenario scenario("04-deleted-after-upgrade.sh");
+  const auto all = document({scenario.pid()});
+  const auto found = finding(all, "rewritten");
+  REQUIRE(found.is_object());
+  CHECK(is_about(found, "libinplace.so.1"));
+  CHECK_FALSE(is_about(found, "libsame.so.1"));
+}
+
+TEST_CASE("findings: node and sleep are clean", "[live][findings]") {
+  const std::vector<std::string> argv = GENERATE(
+      std::vector<std::string>{
+          "/usr/bin/node", "-e", "console.log('ready'); setInterval(()=>{}, 1e6)"},
+      std::vector<std::string>{"/bin/sh", "-c", "echo ready; read line"},
+      std::vector<std::string>{
+          "/usr/bin/python3", "-c", "import ssl,sqlite3,ctypes; print('ready'); input()"});
+  if (::access(argv.front().c_str(), X_OK) != 0) {
+    WARN("NOT TRIED: " << argv.front() << " is not on this machine");
+    return;
+  }
+  Child child(argv, {"PYTHONUNBUFFERED=1"});
+  REQUIRE(child.line() == "ready");
+  for (const auto& one : document({std::to_string(child.pid())}).at("findings")) {
+    INFO(one.dump());
+    CHECK(one.at("severity") == "note");
+  }
+}
+
+}  // namespace tracso::test

@@ -1,0 +1,166 @@
+// `tracso watch` and `tracso diff` on real processes.
+
+#include "support/catch.hpp"
+#include "support/places.hpp"
+#include "support/pty.hpp"
+#include "support/python_target.hpp"
+#include "support/run_program.hpp"
+#include "support/scenario.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tracso::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = text.find('\n', at);
+    REQUIRE(end != std::string::npos);  // every line is whole
+    lines.push_back(Json::parse(text.substr(at, end - at), nullptr, false));
+    REQUIRE(lines.back().is_object());
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::size_t count(const std::vector<Json>& lines, const char* key, const char* value) {
+  std::size_t found = 0;
+  for (const Json& line : lines) {
+    found += line.value(key, "") == value ? 1 : 0;
+  }
+  return found;
+}
+
+constexpr const char* busy = R"(
+import os, sys, threading, time
+print('ready', flush=True)
+keep = []
+while True:
+    keep.append(open('/etc/passwd'))
+    time.sleep(0.05)
+    if len(keep) == 10:
+        import ctypes, sqlite3
+        threading.Thread(target=threading.Event().wait, name='late', daemon=True).start()
+)";
+
+TEST_CASE("watch: JSON Lines where there is no terminal, with what happened", "[live][watch]") {
+  Child child({"/usr/bin/python3", "-c", busy});
+  REQUIRE(child.line() == "ready");
+  const ProgramRun ran =
+      run_tracso({"watch", std::to_string(child.pid()), "--interval", "0.1", "--for", "4"});
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  const auto lines = lines_of(ran.out);
+  CHECK(count(lines, "kind", "sample") >= 10);
+  CHECK(count(lines, "event", "descriptor-opened") >= 10);
+  CHECK(count(lines, "event", "library-loaded") >= 1);
+  CHECK(count(lines, "event", "thread-started") == 1);
+  REQUIRE(lines.back().at("kind") == "end");
+  CHECK(lines.back().at("reason") == "the time is over");
+  CHECK(lines.back().contains("seconds_to_descriptor_limit"));  // whether it grows steadily is the
+                                                                // machine's mood
+  std::size_t fds = 0;
+  for (const Json& line : lines) {
+    if (line.at("kind") == "sample") {
+      CHECK(line.at("fds").get<std::size_t>() >= fds);
+      fds = line.at("fds").get<std::size_t>();
+      CHECK(line.at("rss").get<std::uint64_t>() > 0);
+    }
+  }
+}
+
+TEST_CASE("watch: a process that ends meanwhile", "[live][watch]") {
+  Child child({"/bin/sh", "-c", "echo ready; sleep 1"});
+  REQUIRE(child.line() == "ready");
+  const ProgramRun ran =
+      run_tracso({"watch", std::to_string(child.pid()), "--interval", "0.1", "--for", "30"});
+  CHECK(ran.status == 3);
+  CHECK(lines_of(ran.out).back().at("reason") == "the process has ended");
+  CHECK(run_tracso({"watch", "999999999"}).status == 3);
+}
+
+TEST_CASE("watch: a reader of the stream that stalls costs lines, not the watcher's time",
+          "[live][watch]") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "stalled.sock";
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(static_cast<char*>(address.sun_path), path.c_str());
+  REQUIRE(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::listen(listener, 1) == 0);  // nobody accepts, nobody reads
+  Child child(
+      {"/usr/bin/python3", "-c", "import sys; print('ready', flush=True); sys.stdin.read()"});
+  REQUIRE(child.line() == "ready");
+  const ProgramRun ran = run_tracso({"watch",
+                                     std::to_string(child.pid()),
+                                     "--interval",
+                                     "0.01",
+                                     "--for",
+                                     "2",
+                                     "--stream",
+                                     "unix:" + path});
+  CHECK(ran.status == 0);
+  CHECK(lines_of(ran.out).back().at("kind") == "end");
+  ::close(listener);
+  CHECK(run_tracso({"watch",
+                    std::to_string(child.pid()),
+                    "--for",
+                    "1",
+                    "--stream",
+                    "unix:" + (folder / "none.sock")})
+            .status != 0);
+}
+
+TEST_CASE("watch: full screen on a terminal, q ends it", "[live][watch]") {
+  Child child({"/usr/bin/python3", "-c", busy});
+  REQUIRE(child.line() == "ready");
+  PtyProgram terminal({tracso_binary(), "watch", std::to_string(child.pid()), "--interval", "0.2"},
+                      {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "TRACSO_NO_STATE=1"});
+  REQUIRE(terminal.wait_for("resident"));
+  REQUIRE(terminal.wait_for("descriptor-opened"));
+  terminal.type("q");
+  CHECK(terminal.finish() == 0);
+}
+
+TEST_CASE("diff: two saved traces, and one with what the process has become", "[live][diff]") {
+  const TemporaryFolder folder;
+  Child child({"/usr/bin/python3",
+               "-c",
+               "import sys; print('ready', flush=True); sys.stdin.readline(); import sqlite3; "
+               "print('done', flush=True); sys.stdin.read()"});
+  REQUIRE(child.line() == "ready");
+  const std::string pid = std::to_string(child.pid());
+  REQUIRE(run_tracso({"--json", pid, "-o", folder / "old.json"}).status == 0);
+  const ProgramRun same = run_tracso({"diff", folder / "old.json", folder / "old.json"});
+  CHECK(same.status == 0);
+  CHECK(contains(same.out, "No difference"));
+  child.write("\n");
+  REQUIRE(child.line() == "done");
+  const ProgramRun text = run_tracso({"diff", folder / "old.json", pid});
+  CHECK(text.status == 0);
+  CHECK(contains(text.out, "libsqlite3"));
+  const ProgramRun gated =
+      run_tracso({"diff", folder / "old.json", pid, "--json", "--fail-on", "libs>0"});
+  CHECK(gated.status == 1);
+  const Json document = Json::parse(gated.out, nullptr, false);
+  REQUIRE(document.is_object());
+  CHECK(document.at("kind") == "diff");
+  CHECK(document.at("added").size() >= 2);
+  CHECK(run_tracso({"diff", "/no/such.json", pid}).status == 2);
+}
+
+}  // namespace
+}  // namespace tracso::test

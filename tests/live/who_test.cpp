@@ -1,0 +1,126 @@
+// --who: a library that only our own children have.
+
+#include "support/c_programs.hpp"
+#include "support/catch.hpp"
+#include "support/places.hpp"
+#include "support/python_target.hpp"
+#include "support/scenario.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tracso::test {
+namespace {
+
+struct Lab {
+  Workshop shop;
+  std::string name;
+
+  Lab() : name("libwho" + std::to_string(::getpid())) {
+    shop.write("w.c", "int w(void){return 1;}\n");
+    shop.write("main.c",
+               "#include <stdio.h>\n#include <unistd.h>\nint w(void);int main(void){"
+               "printf(\"ready %d\\n\",w());fflush(stdout);pause();return 0;}\n");
+    const std::string file = name + ".so.4";
+    REQUIRE(shop.run("gcc -shared -fPIC w.c -Wl,-soname," + file + " -o " + file +
+                     ".2.7 && ln -s " + file + ".2.7 " + file));
+    REQUIRE(shop.run("gcc main.c ./" + file + " -Wl,-rpath,$PWD -Wl,-z,now -o program"));
+  }
+
+  std::string file() const { return shop.path(name + ".so.4.2.7"); }
+};
+
+std::vector<nlohmann::json> rows(const std::string& name, int status = 0) {
+  const auto ran = run_tracso({"--who", name, "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.status == status);
+  return nlohmann::json::parse(ran.out).at("processes").get<std::vector<nlohmann::json>>();
+}
+
+TEST_CASE("who: every process that has it, with version and source", "[live][who]") {
+  const Lab lab;
+  Child one({lab.shop.path("program")});
+  Child two({lab.shop.path("program")});
+  REQUIRE(one.line() == "ready 1");
+  REQUIRE(two.line() == "ready 1");
+  const auto found = rows(lab.name);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].at("command") == "program");
+  CHECK(found[0].at("version") == "4.2.7");
+  CHECK(found[0].at("version_source") == "file name");
+  CHECK(found[0].at("state") == "current");
+  CHECK(found[0].at("node") == lab.name + ".so.4");
+  CHECK(rows(lab.name + ".so.4").size() == 2);
+  CHECK(rows(lab.file()).size() == 2);
+  const auto text = run_tracso({"--who", lab.name});
+  CHECK(text.status == 0);
+  CHECK(contains(text.out, "2 processes"));
+  CHECK(rows(lab.name + ".so.9", 1).empty());
+  CHECK(run_tracso({"--who", lab.name, "1"}).status == 2);
+}
+
+TEST_CASE("who: replaced, deleted and rewritten are told apart", "[live][who]") {
+  const Lab lab;
+  Child child({lab.shop.path("program")});
+  REQUIRE(child.line() == "ready 1");
+  SECTION("touched only") {
+    REQUIRE(lab.shop.run("touch " + lab.file()));
+    CHECK(rows(lab.name).front().at("state") == "current");
+  }
+  SECTION("replaced") {
+    REQUIRE(lab.shop.run("cp " + lab.file() + " new && mv new " + lab.file()));
+    CHECK(rows(lab.name).front().at("state") == "replaced");
+  }
+  SECTION("deleted") {
+    REQUIRE(lab.shop.run("rm " + lab.file()));
+    CHECK(rows(lab.name).front().at("state") == "deleted");
+  }
+  SECTION("rewritten") {
+    REQUIRE(lab.shop.run("cp " + lab.file() + " keep && cp keep " + lab.file()));
+    CHECK(rows(lab.name).front().at("state") == "rewritten");
+    const auto all = document({std::to_string(child.pid())});
+    CHECK(node_named(all, lab.name + ".so.4").at("state") == "rewritten");
+    CHECK(contains(all.at("findings").dump(), "overwritten in place"));
+  }
+}
+
+TEST_CASE("who: what may not be looked at is said, and is no failure", "[live][who]") {
+  const Lab lab;
+  TemporaryFolder folder;
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  REQUIRE(run_program({"cp", test::tracso_binary(), folder / "tracso"}).status == 0);
+  const auto ran = run_program({"setpriv",
+                                "--reuid=65534",
+                                "--regid=65534",
+                                "--clear-groups",
+                                folder / "tracso",
+                                "--who",
+                                "libc.so.6"});
+  INFO(ran.err);
+  CHECK(ran.status == 0);  // it has it itself
+  CHECK(contains(ran.err, "may not be looked at"));
+}
+
+TEST_CASE("as child: a program gets the library of the AppImage that starts it", "[live][who]") {
+  const Scenario scenario("17-appimage-child.sh");
+  const auto text = run_tracso({"--as-child", "browser", "--as-child", "plain", scenario.pid()});
+  INFO(text.out << text.err);
+  CHECK(text.status == 1);
+  CHECK(contains(text.out, "would not start"));
+  CHECK(contains(text.out, "Z_2"));
+  CHECK(contains(text.out, scenario.lab() + "/app/lib/libzed.so.1  (LD_LIBRARY_PATH)"));
+  CHECK(contains(text.out, "the same as without these variables"));
+  const auto json = run_tracso({"--as-child", "browser", "--json", scenario.pid()});
+  const auto all = nlohmann::json::parse(json.out);
+  CHECK(all.at("kind") == "as-child");
+  CHECK(all.at("programs").at(0).at("differences").at(0).at("without_variables") ==
+        scenario.lab() + "/system/libzed.so.1");
+  CHECK(run_tracso({"--as-child", "plain", scenario.pid()}).status == 0);
+  CHECK(run_tracso({"--as-child", "no-such-program", scenario.pid()}).status == 1);
+  CHECK(run_tracso({"--as-child", "plain"}).status == 2);
+}
+
+}  // namespace
+}  // namespace tracso::test

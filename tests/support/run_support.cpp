@@ -1,0 +1,180 @@
+#include "support/run_support.hpp"
+
+#include "base/unique_fd.hpp"
+#include "os/live_process.hpp"
+#include "support/catch.hpp"
+#include "support/places.hpp"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace tracso::test {
+namespace {
+
+// While it lives, descriptor `number` leads into memory.
+class Redirection {
+ public:
+  explicit Redirection(int number)
+      : number_(number),
+        saved_(fcntl(number, F_DUPFD_CLOEXEC, 100)),
+        memory_(memfd_create("output", MFD_CLOEXEC)) {
+    std::fflush(nullptr);
+    dup2(memory_.get(), number);
+  }
+
+  std::string end() {
+    std::fflush(nullptr);
+    dup2(saved_.get(), number_);
+    std::string text;
+    std::array<char, 65536> piece{};
+    lseek(memory_.get(), 0, SEEK_SET);
+    for (ssize_t n = 0; (n = read(memory_.get(), piece.data(), piece.size())) > 0;) {
+      text.append(piece.data(), static_cast<std::size_t>(n));
+    }
+    return text;
+  }
+
+ private:
+  int number_;
+  UniqueFd saved_, memory_;
+};
+
+std::filesystem::path folder() {
+  return scratch_folder();
+}
+
+}  // namespace
+
+SeenRun run(Arguments argv, const Change& change) {
+  SeenRun ran;
+  launch::RunOptions options;
+  options.argv = std::move(argv);
+  options.open = [](std::int32_t pid) -> Result<std::unique_ptr<ProcessSource>> {
+    auto door = os::LiveProcess::open(pid);
+    if (!door) {
+      return door.error();
+    }
+    return std::unique_ptr<ProcessSource>(std::move(*door));
+  };
+  options.on_whole = [&](const launch::Moment& moment) {
+    Look look{moment, "", ""};
+    if (const auto door = os::LiveProcess::open(moment.thread)) {
+      look.maps = (*door)->read("maps") ? *(*door)->read("maps") : "";
+      look.command = (*door)->read("cmdline") ? *(*door)->read("cmdline") : "";
+      std::replace(look.command.begin(), look.command.end(), '\0', ' ');
+    }
+    ran.looks.push_back(std::move(look));
+  };
+  if (change) {
+    change(options);
+  }
+  Redirection out(1);
+  Redirection err(2);
+  auto result = launch::run_command(options);
+  ran.out = out.end();
+  ran.err = err.end();
+  if (result) {
+    ran.result = *result;
+  } else {
+    ran.error = result.error();
+  }
+  return ran;
+}
+
+Native run_natively(const Arguments& argv) {
+  std::vector<char*> list;
+  for (const auto& argument : argv) {
+    list.push_back(const_cast<char*>(argument.c_str()));
+  }
+  list.push_back(nullptr);
+  Redirection out(1);
+  Redirection err(2);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    execvp(list[0], list.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  err.end();
+  Native native;
+  native.out = out.end();
+  native.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return native;
+}
+
+int shell_status(const launch::RunResult& result) {
+  if (result.exit_status) {
+    return *result.exit_status;
+  }
+  return result.signal ? 128 + *result.signal : -1;
+}
+
+std::string compile(const std::string& name,
+                    const std::string& source,
+                    const std::string& compiler) {
+  const std::string file = write_file(name + ".c", source);
+  const std::string program = (folder() / name).string();
+  const std::string command = compiler + " -o '" + program + "' '" + file + "'";
+  INFO("this test needs a compiler: " << command);
+  REQUIRE(std::system(command.c_str()) == 0);
+  return program;
+}
+
+std::string write_file(const std::string& name, const std::string& text, unsigned mode) {
+  const std::string path = (folder() / name).string();
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << text;
+  chmod(path.c_str(), mode);
+  return path;
+}
+
+std::string need_program(const std::vector<std::string>& candidates) {
+  for (const auto& path : candidates) {
+    if (access(path.c_str(), X_OK) == 0) {
+      return path;
+    }
+  }
+  FAIL("this test needs " << candidates.front());
+  return "";
+}
+
+std::vector<std::string> pythons() {
+  std::vector<std::string> found;
+  std::vector<std::string> patterns = {"/usr/bin/python3.[0-9]*", "/usr/local/bin/python3.[0-9]*"};
+  if (const char* home = std::getenv("HOME")) {
+    patterns.push_back(std::string(home) + "/.pyenv/versions/*/bin/python");
+  }
+  for (const auto& pattern : patterns) {
+    glob_t matches{};
+    if (glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+      for (std::size_t i = 0; i < matches.gl_pathc; ++i) {
+        const std::string path = matches.gl_pathv[i];
+        if (path.find("config") == std::string::npos) {
+          found.push_back(path);
+        }
+      }
+    }
+    globfree(&matches);
+  }
+  INFO("this test needs a Python in /usr/bin, /usr/local/bin or pyenv");
+  REQUIRE(!found.empty());
+  return found;
+}
+
+std::string python() {
+  return pythons().front();
+}
+
+}  // namespace tracso::test

@@ -1,0 +1,61 @@
+#include "calls/filter.hpp"
+
+#include "calls/packages.hpp"
+#include "support/catch.hpp"
+
+namespace tracso::calls {
+namespace {
+
+Filter parsed(std::string_view expression) {
+  Filter filter;
+  const auto done = add_expression(filter, expression);
+  REQUIRE(done);
+  return filter;
+}
+
+TEST_CASE("filter: ltrace's expressions", "[calls]") {
+  CHECK(parsed("malloc").rules == std::vector<Rule>{{0, false, false, "malloc", "*"}});
+  CHECK(parsed("malloc+free-@libc.so*").rules ==
+        std::vector<Rule>{{0, false, false, "malloc", "*"},
+                          {0, false, false, "free", "*"},
+                          {0, true, false, "*", "libc.so*"}});
+  CHECK(parsed("-free").rules == std::vector<Rule>{{0, true, false, "free", "*"}});
+  CHECK(parsed("SSL_*@MAIN").rules == std::vector<Rule>{{0, false, false, "SSL_*", "MAIN"}});
+  CHECK(parsed("@/usr/lib/*").rules == std::vector<Rule>{{0, false, false, "*", "/usr/lib/*"}});
+}
+
+TEST_CASE("filter: each option is a chain of its own", "[calls]") {
+  Filter filter;
+  REQUIRE(add_expression(filter, "a+b"));
+  REQUIRE(add_library(filter, "libz*"));
+  REQUIRE(add_expression(filter, "-c"));
+  REQUIRE(filter.rules.size() == 4);
+  CHECK(filter.rules[1].chain == 0);
+  CHECK(filter.rules[2] == Rule{1, false, true, "*", "libz*"});
+  CHECK(filter.rules[3].chain == 2);
+}
+
+TEST_CASE("filter: what is refused", "[calls]") {
+  Filter filter;
+  CHECK_FALSE(add_expression(filter, ""));
+  CHECK_FALSE(add_expression(filter, "@"));
+  CHECK_FALSE(add_expression(filter, "malloc+"));
+  CHECK_FALSE(add_expression(filter, "/mal.*/"));
+  CHECK_FALSE(add_library(filter, std::string(200, 'x')));
+  for (int i = 0; i < 64; ++i) {
+    static_cast<void>(add_expression(filter, "x"));
+  }
+  CHECK_FALSE(add_expression(filter, "one-too-many"));
+}
+
+TEST_CASE("packages: by the folder a library lies in", "[calls]") {
+  CHECK(package_of("/v/lib/python3.11/site-packages/numpy/core/_m.cpython-311.so") == "numpy");
+  CHECK(package_of("/v/lib/python3.11/site-packages/numpy.libs/libopenblas.so") == "numpy");
+  CHECK(package_of("/usr/lib/python3/dist-packages/apt_pkg.cpython-311.so") == "apt_pkg");
+  CHECK(package_of("/usr/lib/python3.11/lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so") ==
+        "_ssl");
+  CHECK(package_of("/usr/lib/libssl.so.3").empty());
+}
+
+}  // namespace
+}  // namespace tracso::calls

@@ -1,0 +1,145 @@
+#include "base/text.hpp"
+#include "cli/options.hpp"
+#include "support/catch.hpp"
+#include "support/places.hpp"
+#include "support/run_program.hpp"
+
+#include <set>
+
+namespace tracso {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Leave leave(const Words& words) {
+  const auto parsed = parse_options(words);
+  REQUIRE(std::holds_alternative<Leave>(parsed));
+  return std::get<Leave>(parsed);
+}
+
+std::string note(const Words& words) {
+  const auto parsed = parse_options(words);
+  REQUIRE(std::holds_alternative<Request>(parsed));
+  return std::get<TraceRequest>(std::get<Request>(parsed)).note;
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Every "--word" of a text, roff's "\-" read as a minus.
+std::set<std::string> options_in(std::string text) {
+  for (auto at = text.find("\\-"); at != std::string::npos; at = text.find("\\-", at)) {
+    text.erase(at, 1);
+  }
+  std::set<std::string> found;
+  const std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (auto at = text.find("--"); at != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(letters, at), text.size());
+    if (end > at + 2 && text[at + 2] != '-') {
+      found.insert(text.substr(at, end - at));
+    }
+    at = text.find("--", end);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("help: five groups, every option in one of them", "[cli][help]") {
+  const std::string help = leave({"--help"}).out;
+  for (const char* group : {"What to look at:",
+                            "What to print:",
+                            "How to look:",
+                            "Gates for continuous integration:",
+                            "Other:",
+                            "Subcommands:"}) {
+    INFO(group);
+    CHECK(has(help, group));
+  }
+  CHECK(has(help, "--run CMD..."));
+  CHECK(has(help, "--pick-mode MODE"));
+  CHECK_FALSE(has(help, "Options:"));
+  for (const auto line : split(help, '\n')) {
+    INFO(line);
+    CHECK(display_width(line) <= 80);
+  }
+}
+
+TEST_CASE("help: the manual page and --help know the same options", "[cli][help]") {
+  const std::string manual = test::read_file(test::tests_file("../docs/tracso.1"));
+  const std::size_t begin = manual.find(".SH OPTIONS");
+  REQUIRE(begin != std::string::npos);
+  std::set<std::string> known;
+  for (const std::string& name : known_options()) {
+    if (name.starts_with("--")) {
+      known.insert(name);
+      INFO(name << " is not in docs/tracso.1");
+      CHECK(options_in(manual).contains(name));
+    }
+  }
+  const std::set<std::string> others{"--tree"};
+  for (const std::string& name : options_in(manual.substr(begin))) {
+    INFO(name << " of docs/tracso.1 is no option");
+    CHECK((known.contains(name) || others.contains(name)));
+  }
+}
+
+TEST_CASE("help: topics are printed, findings explained, commands described", "[cli][help]") {
+  const std::string topics = leave({"help"}).out;
+  for (const char* topic : {"attribution", "findings", "exit-status", "completions", "record"}) {
+    CHECK(has(topics, topic));
+    CHECK(leave({"help", topic}).status == 0);
+    CHECK(leave({"help", topic}).out.size() > 100);
+  }
+  CHECK(has(leave({"help", "exit-status"}).out, "126, 127"));
+  CHECK(has(leave({"help", "dup-openmp"}).out, "OpenMP"));
+  CHECK(has(leave({"help", "completions-bash"}).out, "complete -F"));
+  const Leave unknown = leave({"help", "atribution"});
+  CHECK(unknown.status == 2);
+  CHECK(has(unknown.err, "did you mean attribution?"));
+}
+
+TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help]") {
+  const Leave two = leave({"recrod", "4192"});
+  CHECK(two.status == 2);
+  CHECK(has(two.err, "did you mean tracso record?"));
+  CHECK(has(leave({"records", "4192", "-o", "x"}).err, "did you mean tracso record?"));
+  CHECK(has(leave({"recod"}).err, "did you mean tracso record?"));
+  CHECK(std::holds_alternative<Request>(parse_options({"./recod"})));
+  CHECK(std::holds_alternative<Request>(parse_options({"quite-another-file"})));
+}
+
+TEST_CASE("slips: options of a command have their own neighbours", "[cli][help]") {
+  CHECK(has(leave({"record", "1", "-o", "x", "--prob", "path"}).err, "did you mean --probe?"));
+}
+
+TEST_CASE("slips: options that CMD takes away are noticed", "[cli][help]") {
+  CHECK(has(note({"--run", "python3", "x.py", "--why", "libssl"}), "'--why' stands behind"));
+  CHECK(has(note({"--run", "python3", "x.py", "--tree"}), "--tree"));
+  CHECK(note({"--why", "libssl", "--run", "python3", "--why", "x"}).empty());
+  CHECK(note({"--run", "make", "--version", "--output", "x", "-o", "y"}).empty());
+  CHECK(note({"--run", "ls"}).empty());
+  CHECK_FALSE(has(note({"--run", "x", "--why=\x1b[2J"}), "\x1b"));
+}
+
+TEST_CASE("completion: options, values, commands and what lies on this machine",
+          "[cli][complete]") {
+  const auto completed = [](Words words) {
+    words.insert(words.begin(), "__complete");
+    return leave(words).out;
+  };
+  CHECK(completed({"--why"}) == "--why\tthe origin of a library: a soname, a path or a prefix\n");
+  CHECK(completed({"--color", ""}) == "auto\nalways\nnever\n");
+  CHECK(completed({"--probe", "m"}) == "memory\n");
+  CHECK(has(completed({"rec"}), "record\t"));
+  CHECK(has(completed({"record", "1", "--"}), "--timeout\t"));
+  CHECK_FALSE(has(completed({"record", "1", "--"}), "--tree"));
+  CHECK(completed({"-o", ""}) == ":file\n");
+  CHECK(completed({"--run", "py"}) == ":command\n");
+  CHECK(completed({"--run", "python3", "--wh"}) == ":file\n");
+  CHECK(has(completed({"--explain", "dup"}), "dup-openmp\t"));
+  CHECK(has(completed({""}), ":file\n"));
+}
+
+}  // namespace tracso

@@ -1,0 +1,182 @@
+#include "cli/options.hpp"
+
+#include "support/catch.hpp"
+
+#include <unistd.h>
+
+namespace tracso {
+namespace {
+
+using Words = std::vector<std::string>;
+
+TraceRequest trace_request(const Words& words) {
+  const auto parsed = parse_options(words);
+  if (const auto* leave = std::get_if<Leave>(&parsed)) {
+    FAIL(leave->err);
+  }
+  return std::get<TraceRequest>(std::get<Request>(parsed));
+}
+
+Leave leave(const Words& words) {
+  const auto parsed = parse_options(words);
+  REQUIRE(std::holds_alternative<Leave>(parsed));
+  return std::get<Leave>(parsed);
+}
+
+TEST_CASE("options: digits are a PID, anything else is a file", "[cli]") {
+  CHECK(std::get<PidSource>(trace_request({"4192"}).source).pid == 4192);
+  CHECK(std::get<FileSource>(trace_request({"./123"}).source).path == "./123");
+  CHECK(std::get<FileSource>(trace_request({"/usr/bin/gdb"}).source).path == "/usr/bin/gdb");
+  CHECK(leave({"99999999999"}).status == 2);
+  CHECK(leave({"0"}).status == 2);
+}
+
+TEST_CASE("options: everything behind --run belongs to the command", "[cli]") {
+  const auto request =
+      trace_request({"--json", "--run", "python3", "--version", "--why", "x", "-o", "y"});
+  CHECK(std::get<RunSource>(request.source).argv ==
+        Words{"python3", "--version", "--why", "x", "-o", "y"});
+  CHECK(request.output.form == "json");
+  CHECK_FALSE(request.why);
+  CHECK(std::get<RunSource>(trace_request({"--run", "--", "ls"}).source).argv == Words{"ls"});
+}
+
+TEST_CASE("options: an option of ours behind --run is explained, not run", "[cli]") {
+  const Leave slip = leave({"--run", "--json", "python3"});
+  CHECK(slip.status == 2);
+  CHECK(slip.err.find("tracso --json --run CMD") != std::string::npos);
+  CHECK(leave({"--run"}).status == 2);
+  CHECK(leave({"--run", "-o"}).status == 2);
+}
+
+TEST_CASE("options: the form follows the extension, an explicit one beats it", "[cli]") {
+  CHECK(trace_request({"1", "-o", "x.dot"}).output.form == "dot");
+  CHECK(trace_request({"1", "-o", "x.gv"}).output.form == "dot");
+  CHECK(trace_request({"1", "-o", "x.SVG"}).output.image == "svg");
+  CHECK(trace_request({"1", "-o", "x.json"}).output.form == "json");
+  CHECK(trace_request({"1", "-o", "x.csv"}).output.form == "csv");
+  CHECK(trace_request({"1", "-o", "x.txt"}).output.form == "report");
+  CHECK(trace_request({"1", "-o", "x.csv", "--tree"}).output.form == "tree");
+  CHECK(trace_request({"1", "-o", "a.dot/x"}).output.form == "report");
+}
+
+TEST_CASE("options: forms exclude each other, and so do targets", "[cli]") {
+  CHECK(leave({"1", "--json", "--csv"}).status == 2);
+  CHECK(leave({"1", "--from", "x.json"}).status == 2);
+  CHECK(leave({"1", "--run", "ls"}).status == 2);
+  CHECK(leave({"--root", "/x", "1"}).status == 2);
+  CHECK(leave({"--at", "idle", "1"}).status == 2);
+}
+
+TEST_CASE("options: without a target an answer comes from the last trace, nothing at all is usage",
+          "[cli]") {
+  CHECK(std::holds_alternative<LastSource>(trace_request({"--why", "libssl"}).source));
+  CHECK(std::holds_alternative<LastSource>(trace_request({"--tree"}).source));
+  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1) {
+    CHECK(std::holds_alternative<PickSource>(trace_request({}).source));
+    return;
+  }
+  const Leave bare = leave({});
+  CHECK(bare.status == 2);
+  CHECK(bare.err.find("Usage: tracso") != std::string::npos);
+  CHECK(bare.out.empty());
+}
+
+TEST_CASE("options: the picker's options imply it", "[cli]") {
+  const auto source = [](const Words& words) {
+    return std::get<PickSource>(trace_request(words).source);
+  };
+  CHECK(source({"--pick"}).mode == PickSource::Mode::textual);
+  CHECK(source({"--pick-py"}).python_only);
+  CHECK(source({"--pick-mode", "plain"}).mode == PickSource::Mode::plain);
+  CHECK_FALSE(source({"--pick-mode", "curses"}).python_only);
+  CHECK(trace_request({"--pick", "--json"}).output.form == "json");
+  CHECK(leave({"--pick", "1"}).status == 2);
+  CHECK(leave({"--pick", "--run", "ls"}).status == 2);
+  CHECK(leave({"--pick-mode", "fancy"}).status == 2);
+}
+
+TEST_CASE("options: an empty word is a slip, not an answer to another question", "[cli]") {
+  for (const Words& words : {Words{""},
+                             Words{"1", "-o", ""},
+                             Words{"--why", ""},
+                             Words{"--from", ""},
+                             Words{"--root", "", "/bin/ls"},
+                             Words{"record", "1", "-o", ""},
+                             Words{"record", "", "-o", "x"}}) {
+    const Leave seen = leave(words);
+    CHECK(seen.status == 2);
+    CHECK(seen.err.find("is empty") != std::string::npos);
+  }
+}
+
+TEST_CASE("options: gates take one word each", "[cli]") {
+  const auto request = trace_request(
+      {"--deny", "libgdal*", "--fail-on", "libs>3,resident>1M", "--deny", "libx*", "42"});
+  CHECK(request.denied == Words{"libgdal*", "libx*"});
+  CHECK(request.gates.size() == 2);
+  CHECK(request.costs);
+  CHECK(std::get<PidSource>(request.source).pid == 42);
+  const Leave wrong = leave({"--fail-on", "nonsense", "42"});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err.find("finding>=warning") != std::string::npos);
+}
+
+TEST_CASE("options: findings are a form, and each can be explained", "[cli]") {
+  CHECK(trace_request({"--findings", "1"}).output.form == "findings");
+  CHECK(leave({"--findings", "--tree", "1"}).status == 2);
+  CHECK(leave({"--why", "x", "--findings", "1"}).status == 2);
+  CHECK(leave({"--explain", "dup-openmp"}).status == 0);
+  CHECK(leave({"--explain", "dup-openm"}).err.find("dup-openmp") != std::string::npos);
+}
+
+TEST_CASE("options: an unknown option is named, and the close one with it", "[cli]") {
+  const Leave typo = leave({"--jsn", "1"});
+  CHECK(typo.status == 2);
+  CHECK(typo.err.find("unknown option '--jsn'") != std::string::npos);
+  CHECK(typo.err.find("--json") != std::string::npos);
+}
+
+TEST_CASE("options: numbers and choices are checked", "[cli]") {
+  CHECK(leave({"--timeout", "x", "1"}).status == 2);
+  CHECK(leave({"--timeout", "0", "1"}).status == 2);
+  CHECK(leave({"--depth", "-1", "1"}).status == 2);
+  CHECK(leave({"--probe", "magic", "1"}).status == 2);
+  CHECK(leave({"--at", "soon", "--run", "ls"}).status == 2);
+  CHECK(trace_request({"--timeout", "0.5", "1"}).timeout == std::chrono::milliseconds(500));
+  const auto run = std::get<RunSource>(trace_request({"--at", "2.5", "--run", "ls"}).source);
+  CHECK(run.at == RunSource::Moment::seconds);
+  CHECK(run.after == std::chrono::milliseconds(2500));
+}
+
+TEST_CASE("options: --limit rules all tables, 0 means all", "[cli]") {
+  const auto render = trace_request({"1", "--limit", "0"}).output.render;
+  CHECK(render.limit_packages == 0);
+  CHECK(render.limit_libraries == 0);
+  CHECK(trace_request({"1"}).output.render.limit_packages == 10);
+}
+
+TEST_CASE("options: record wants a process and a place", "[cli]") {
+  const auto parsed = parse_options({"record", "42", "-o", "x.tar.gz"});
+  REQUIRE(std::holds_alternative<Request>(parsed));
+  const auto request = std::get<RecordRequest>(std::get<Request>(parsed));
+  CHECK(request.pid == 42);
+  CHECK(request.destination == "x.tar.gz");
+  CHECK(leave({"record", "42"}).status == 2);
+  CHECK(leave({"record", "x", "-o", "y"}).status == 2);
+}
+
+TEST_CASE("options: help and version leave with 0 on stdout", "[cli]") {
+  CHECK(leave({"-h"}).status == 0);
+  CHECK(leave({"--help"}).out.find("Examples:") != std::string::npos);
+  CHECK(leave({"--version"}).out.find("tracso ") == 0);
+  CHECK(leave({"record", "--help"}).out.find("DEST") != std::string::npos);
+}
+
+TEST_CASE("options: hostile words come back escaped", "[cli]") {
+  CHECK(leave({"--\x1b[2Jx"}).err.find('\x1b') == std::string::npos);
+  CHECK(leave({"--at", "\x1b]0;x\x07", "--run", "ls"}).err.find('\x1b') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace tracso

@@ -1,0 +1,135 @@
+#include "python/memory_reader.hpp"
+
+#include "support/catch.hpp"
+#include "support/fake_target.hpp"
+
+using namespace tracso;
+using namespace tracso::python;
+
+namespace {
+
+std::string numbered(std::size_t bytes) {
+  std::string text(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) {
+    text[i] = static_cast<char>(i / 512 + i);
+  }
+  return text;
+}
+
+std::string read(MemoryReader& memory, std::uint64_t address, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  return memory.read(address, std::as_writable_bytes(std::span(text))) ? text : "unreadable";
+}
+
+}  // namespace
+
+TEST_CASE("memory reader: pieces of any size and place are what they are", "[python]") {
+  test::FakeProcess process;
+  const std::string content = numbered(0x20000);
+  process.memory[0x100000] = content;
+  MemoryReader memory(process, {});
+  for (const std::size_t bytes : {1U, 8U, 511U, 512U, 513U, 5000U, 40000U}) {
+    for (const std::uint64_t offset : {0U, 1U, 510U, 4095U, 70000U}) {
+      CHECK(read(memory, 0x100000 + offset, bytes) == content.substr(offset, bytes));
+    }
+  }
+}
+
+TEST_CASE("memory reader: what is not mapped is not read, its neighbours are", "[python]") {
+  test::FakeProcess process;
+  process.memory[0x100000] = numbered(0x1000);
+  MemoryReader memory(process, {});
+  CHECK(read(memory, 0x100ff8, 8) != "unreadable");
+  CHECK(read(memory, 0x100ff8, 9) == "unreadable");
+  CHECK(read(memory, 0xfffff, 2) == "unreadable");
+  CHECK(read(memory, 0x100ff8, 40000) == "unreadable");
+  CHECK(read(memory, 0, 8) == "unreadable");
+  CHECK(read(memory, ~std::uint64_t{0} - 4, 8) == "unreadable");
+  CHECK_FALSE(memory.exhausted());
+}
+
+TEST_CASE("memory reader: a line is read once in a pass and again in the next", "[python]") {
+  test::FakeProcess process;
+  process.memory[0x100000] = std::string(0x1000, 'a');
+  MemoryReader memory(process, {});
+  CHECK(read(memory, 0x100000, 4) == "aaaa");
+  const int reads = process.memory_reads;
+  process.memory[0x100000] = std::string(0x1000, 'b');
+  CHECK(read(memory, 0x100100, 4) == "aaaa");
+  CHECK(process.memory_reads == reads);
+  memory.forget();
+  CHECK(read(memory, 0x100000, 4) == "bbbb");
+}
+
+TEST_CASE("memory reader: a page is read where a line was asked for, if the process lets us",
+          "[python]") {
+  test::FakeProcess process;
+  const std::string content = numbered(0x3000);
+  process.memory[0x100000] = content;
+  process.read_ahead = true;
+  MemoryReader memory(process, {});
+  CHECK(read(memory, 0x100800, 4) == content.substr(0x800, 4));
+  const int reads = process.memory_reads;
+  CHECK(read(memory, 0x100000, 4) == content.substr(0, 4));
+  CHECK(read(memory, 0x100ffc, 4) == content.substr(0xffc, 4));
+  CHECK(process.memory_reads == reads);
+  CHECK(read(memory, 0x101000, 4) == content.substr(0x1000, 4));
+  CHECK(process.memory_reads == reads + 1);
+  CHECK(read(memory, 0x103000, 4) == "unreadable");
+  memory.forget();
+  process.memory[0x100000] = std::string(0x3000, 'b');
+  CHECK(read(memory, 0x101000, 4) == "bbbb");
+}
+
+TEST_CASE("memory reader: what was planned is fetched at once", "[python]") {
+  test::FakeProcess process;
+  process.memory[0x100000] = numbered(0x10000);
+  MemoryReader memory(process, {});
+  memory.plan(0x100000, 600);
+  memory.plan(0x108000, 8);
+  memory.plan(0x900000, 8);         // not mapped
+  memory.plan(8, 8);                // no address
+  memory.plan(0x100000, 1U << 30);  // absurd
+  memory.fetch();
+  const int reads = process.memory_reads;
+  CHECK(read(memory, 0x100010, 500) != "unreadable");
+  CHECK(read(memory, 0x108000, 8) != "unreadable");
+  CHECK(read(memory, 0x900000, 8) == "unreadable");
+  CHECK(process.memory_reads == reads);
+}
+
+TEST_CASE("memory reader: every limit ends all reading", "[python]") {
+  test::FakeProcess process;
+  process.memory[0x100000] = numbered(0x100000);
+  ReadLimits limits;
+  SECTION("bytes") {
+    limits.bytes = 2048;
+  }
+  SECTION("lines") {
+    limits.lines = 4;
+  }
+  SECTION("time") {
+    limits.deadline = std::chrono::steady_clock::time_point::min();
+  }
+  MemoryReader memory(process, limits);
+  for (std::uint64_t at = 0; at < 0x10000; at += 512) {
+    (void)read(memory, 0x100000 + at, 8);
+  }
+  CHECK(memory.exhausted());
+  CHECK(read(memory, 0x100000, 8) == "unreadable");
+  CHECK(memory.bytes_read() <= 4096);
+}
+
+TEST_CASE("memory reader: texts end at their NUL or are none", "[python]") {
+  test::FakeProcess process;
+  std::string content(0x1000, 'x');
+  content.replace(100, 6, std::string("short\0", 6));
+  content[700] = '\0';
+  process.memory[0x100000] = content;
+  MemoryReader memory(process, {});
+  CHECK(memory.text(0x100064, 16) == "short");
+  CHECK(memory.text(0x100064, 4) == std::nullopt);
+  CHECK(memory.text(0x10006a, 4096) == std::string(700 - 106, 'x'));
+  CHECK(memory.text(0x1002bd, 65536) == std::nullopt);  // runs out of memory
+  CHECK(memory.text(0x1002bc, 10) == "");
+}

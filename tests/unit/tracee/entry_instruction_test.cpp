@@ -1,0 +1,78 @@
+#if defined(__x86_64__)
+
+#include "support/catch.hpp"
+#include "tracee/architecture.hpp"
+
+#include <sys/user.h>
+
+#include <cstddef>
+#include <vector>
+
+using namespace tracso::tracee;
+
+namespace {
+
+using Code = std::vector<std::uint8_t>;
+
+}  // namespace
+
+TEST_CASE("entry instruction: pushes name their register", "[tracee]") {
+  const auto rbp = entry_instruction(Code{0x55, 0x48}, 8);
+  REQUIRE(rbp);
+  CHECK(rbp->bytes == 1);
+  CHECK(rbp->lowers_stack == 8);
+  CHECK(rbp->pushes == offsetof(user_regs_struct, rbp));
+  const auto r15 = entry_instruction(Code{0x41, 0x57, 0x41}, 8);
+  REQUIRE(r15);
+  CHECK(r15->bytes == 2);
+  CHECK(r15->pushes == offsetof(user_regs_struct, r15));
+  const auto esi = entry_instruction(Code{0x56}, 4);
+  REQUIRE(esi);
+  CHECK(esi->lowers_stack == 4);
+  CHECK(esi->pushes == 3 * 4);
+  CHECK_FALSE(entry_instruction(Code{0x41, 0x57}, 4));  // inc %ecx there
+}
+
+TEST_CASE("entry instruction: room on the stack", "[tracee]") {
+  const auto small = entry_instruction(Code{0x48, 0x83, 0xec, 0x18, 0x90}, 8);
+  REQUIRE(small);
+  CHECK(*small == EntryInstruction{4, 0x18, std::nullopt, std::nullopt});
+  const auto large = entry_instruction(Code{0x48, 0x81, 0xec, 0x00, 0x01, 0x00, 0x00}, 8);
+  REQUIRE(large);
+  CHECK(*large == EntryInstruction{7, 0x100, std::nullopt, std::nullopt});
+  const auto narrow = entry_instruction(Code{0x83, 0xec, 0x1c}, 4);
+  REQUIRE(narrow);
+  CHECK(*narrow == EntryInstruction{3, 0x1c, std::nullopt, std::nullopt});
+  CHECK_FALSE(entry_instruction(Code{0x48, 0x83, 0xec, 0x80}, 8));  // gives room back
+  CHECK_FALSE(entry_instruction(Code{0x48, 0x83, 0xc4, 0x08}, 8));  // add
+}
+
+TEST_CASE("entry instruction: a mark for branches, a call", "[tracee]") {
+  CHECK(entry_instruction(Code{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 8) ==
+        EntryInstruction{4, 0, std::nullopt, std::nullopt});
+  CHECK_FALSE(entry_instruction(Code{0xf3, 0x0f, 0x1e, 0xfa}, 4));
+  const auto call = entry_instruction(Code{0xe8, 0xf0, 0xff, 0xff, 0xff}, 4);
+  REQUIRE(call);
+  CHECK(call->bytes == 5);
+  CHECK(call->lowers_stack == 4);
+  REQUIRE(call->calls);
+  CHECK(static_cast<std::int64_t>(*call->calls) == -16);
+}
+
+TEST_CASE("entry instruction: what is cut short or unknown is none", "[tracee]") {
+  for (const std::size_t word : {4U, 8U}) {
+    for (const Code& code : {Code{},
+                             Code{0x41},
+                             Code{0x48},
+                             Code{0x48, 0x83},
+                             Code{0x48, 0x81, 0xec, 1},
+                             Code{0xe8, 1, 2},
+                             Code{0xf3, 0x0f},
+                             Code{0xc3},
+                             Code{0xcc}}) {
+      CHECK_FALSE(entry_instruction(code, word));
+    }
+  }
+}
+
+#endif
