@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "generated/xterm_terminfo.hpp"
+#include "pick/terminfo.hpp"
 
 #include <langinfo.h>
 #include <ncurses.h>
@@ -205,7 +206,9 @@ CursesSession::CursesSession(
   const char* locale = std::setlocale(LC_CTYPE, nullptr);
   old_locale_ = locale == nullptr ? "C" : locale;
   unicode_ = unicode && take_utf8_locale();
-  screen_ = newterm(terminal.c_str(), out, in);
+  if (terminal_is_described(terminal, ::fileno(out))) {
+    screen_ = newterm(terminal.c_str(), out, in);
+  }
   if (screen_ == nullptr && like_xterm(terminal) && *xterm_terminfo != '\0') {
     screen_ = open_with_own_description(out, in);
   }

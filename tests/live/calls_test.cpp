@@ -346,6 +346,7 @@ TEST_CASE("calls: real programs say and return what they do natively", "[live][c
   CHECK(tried >= 10);
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which needs more address space than the test leaves
 TEST_CASE("calls: little address space leaves counting", "[live][calls]") {
   const auto program = built(builds()[0], "plain.c");
   const auto file = test::scratch_folder() + "/limited.json";
@@ -359,6 +360,7 @@ TEST_CASE("calls: little address space leaves counting", "[live][calls]") {
   CHECK(calls_of(document, "add_one", "self_ns") == 0);
   CHECK(test::notice_codes(document).front() == "calls-not-timed");
 }
+#endif
 
 TEST_CASE("calls: the target outlives us", "[live][calls]") {
   const auto program = built(builds()[0], "threads.c");

@@ -113,7 +113,8 @@ TEST_CASE("findings: node and sleep are clean", "[live][findings]") {
   }
   Child child(argv, {"PYTHONUNBUFFERED=1"});
   REQUIRE(child.line() == "ready");
-  for (const auto& one : document({std::to_string(child.pid())}).at("findings")) {
+  const auto seen = document({std::to_string(child.pid())});
+  for (const auto& one : seen.at("findings")) {
     INFO(one.dump());
     CHECK(one.at("severity") == "note");
   }

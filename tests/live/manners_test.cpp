@@ -59,7 +59,8 @@ TEST_CASE("manners: every line fits the terminal", "[live][manners]") {
         CHECK(display_width(trim(line)) <= columns);
       }
     }
-    for (const auto line : split(at_terminal("exec $T --help", {}, columns), '\n')) {
+    const std::string help = at_terminal("exec $T --help", {}, columns);
+    for (const auto line : split(help, '\n')) {
       INFO(columns << ": " << line);
       CHECK((display_width(trim(line)) <= columns || has(std::string(line), "  tracso ")));
     }

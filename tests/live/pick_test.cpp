@@ -53,6 +53,7 @@ TEST_CASE("pick: filter, Enter, and the report of that process", "[live][pick]")
 }
 
 TEST_CASE("pick: Esc and Ctrl-C leave with 130 and print nothing", "[live][pick]") {
+  const Marked python;  // without one there is nothing to pick
   for (const char* key : {"\x1b", "\x03"}) {
     auto program = at_terminal({"--pick-py"});
     REQUIRE(program.wait_for("type to filter"));
