@@ -70,28 +70,40 @@ void add_pipe_peers(const std::vector<os::HeldEnd>& holders,
   }
 }
 
-// A number per descriptor: of the socket at the other end; 0: none is known.
+// The link of a Unix socket's other end; "": none. That it listens says the descriptor itself, how
+// many wait for it only this.
+std::string unix_end(const std::map<std::uint64_t, os::UnixSocketEnds>& ends, Descriptor& one) {
+  const auto found = ends.find(proc::parse_descriptor_link(one.link).inode);
+  if (found == ends.end()) {
+    return "";
+  }
+  if (found->second.to_accept) {
+    one.detail = fmt::format("listening, {} to accept", *found->second.to_accept);
+  }
+  return found->second.peer == 0 ? "" : socket_link(found->second.peer);
+}
+
+// A link per descriptor: of the socket at the other end; "": none is known.
 std::vector<std::string> other_links(std::int32_t pid,
                                      const ProcessSource& process,
-                                     const std::vector<Descriptor>& descriptors) {
+                                     std::vector<Descriptor>& descriptors) {
   const auto has = [&](DescriptorKind kind) {
     return std::any_of(descriptors.begin(), descriptors.end(), [&](const Descriptor& one) {
       return one.kind == kind;
     });
   };
-  const auto unix_peers = has(DescriptorKind::unix_socket)
-                              ? os::unix_socket_peers(pid)
-                              : std::map<std::uint64_t, std::uint64_t>();
+  const auto unix_ends = has(DescriptorKind::unix_socket)
+                             ? os::unix_socket_ends(pid)
+                             : std::map<std::uint64_t, os::UnixSocketEnds>();
   const auto connections =
       has(DescriptorKind::tcp) ? std::optional<Connections>(process) : std::nullopt;
   std::vector<std::string> links;
-  for (const Descriptor& one : descriptors) {
+  for (Descriptor& one : descriptors) {
     std::string link;
     if (one.kind == DescriptorKind::pipe) {
       link = one.link;
     } else if (one.kind == DescriptorKind::unix_socket) {
-      const auto peer = unix_peers.find(proc::parse_descriptor_link(one.link).inode);
-      link = peer == unix_peers.end() ? "" : socket_link(peer->second);
+      link = unix_end(unix_ends, one);
     } else if (one.kind == DescriptorKind::tcp && connections) {
       const std::uint64_t peer = connections->other_end(one.target);
       link = peer == 0 ? "" : socket_link(peer);

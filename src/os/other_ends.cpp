@@ -10,6 +10,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@
 namespace tracso::os {
 namespace {
 
-using Peers = std::map<std::uint64_t, std::uint64_t>;
+using Ends = std::map<std::uint64_t, UnixSocketEnds>;
 
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
@@ -44,35 +45,47 @@ bool ask(int socket) {
   request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   request.body.sdiag_family = AF_UNIX;
   request.body.udiag_states = ~0U;
-  request.body.udiag_show = UDIAG_SHOW_PEER;
+  request.body.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
   // A socket that waits for ever would be ours to wait for.
   const timeval limit{2, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   return ::send(socket, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request);
 }
 
+// An attribute's value, where it is as long as it should be.
+template <class T>
+std::optional<T> value_of(const nlattr& attribute, const char* bytes) {
+  T value{};
+  if (attribute.nla_len < sizeof attribute + sizeof value) {
+    return std::nullopt;
+  }
+  std::memcpy(&value, bytes + sizeof attribute, sizeof value);
+  return value;
+}
+
 // The attributes behind one unix_diag_msg.
-void take_peer(const char* message, std::size_t size, Peers& peers) {
+void take_ends(const char* message, std::size_t size, Ends& ends) {
   unix_diag_msg head{};
   std::memcpy(&head, message, sizeof head);
+  UnixSocketEnds& socket = ends[head.udiag_ino];
   for (std::size_t at = sizeof head; at + sizeof(nlattr) <= size;) {
     nlattr attribute{};
     std::memcpy(&attribute, message + at, sizeof attribute);
     if (attribute.nla_len < sizeof attribute || attribute.nla_len > size - at) {
       return;
     }
-    std::uint32_t peer = 0;
-    if (attribute.nla_type == UNIX_DIAG_PEER &&
-        attribute.nla_len >= sizeof attribute + sizeof peer) {
-      std::memcpy(&peer, message + at + sizeof attribute, sizeof peer);
-      peers[head.udiag_ino] = peer;
+    if (attribute.nla_type == UNIX_DIAG_PEER) {
+      socket.peer = value_of<std::uint32_t>(attribute, message + at).value_or(0);
+    } else if (attribute.nla_type == UNIX_DIAG_RQLEN && head.udiag_state == TCP_LISTEN) {
+      const auto queues = value_of<unix_diag_rqlen>(attribute, message + at);
+      socket.to_accept = queues ? std::optional(queues->udiag_rqueue) : std::nullopt;
     }
     at += NLA_ALIGN(attribute.nla_len);
   }
 }
 
 // false: the answer is over.
-bool take_messages(const char* bytes, std::size_t size, Peers& peers) {
+bool take_messages(const char* bytes, std::size_t size, Ends& ends) {
   for (std::size_t at = 0; at + sizeof(nlmsghdr) <= size;) {
     nlmsghdr header{};
     std::memcpy(&header, bytes + at, sizeof header);
@@ -81,24 +94,24 @@ bool take_messages(const char* bytes, std::size_t size, Peers& peers) {
       return false;
     }
     if (header.nlmsg_len >= NLMSG_HDRLEN + sizeof(unix_diag_msg)) {
-      take_peer(bytes + at + NLMSG_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN, peers);
+      take_ends(bytes + at + NLMSG_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN, ends);
     }
     at += NLMSG_ALIGN(header.nlmsg_len);
   }
   return true;
 }
 
-Peers dump_peers() {
-  Peers peers;
+Ends dump_ends() {
+  Ends ends;
   const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!socket || !ask(socket.get())) {
-    return peers;
+    return ends;
   }
   std::vector<char> buffer(std::size_t{256} * 1024);
   for (;;) {
     const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-    if (got <= 0 || !take_messages(buffer.data(), static_cast<std::size_t>(got), peers)) {
-      return peers;
+    if (got <= 0 || !take_messages(buffer.data(), static_cast<std::size_t>(got), ends)) {
+      return ends;
     }
   }
 }
@@ -191,21 +204,21 @@ std::vector<std::int32_t> all_processes() {
 }  // namespace
 
 // Another network namespace is entered by a thread of its own, which ends with it: ours stays.
-std::map<std::uint64_t, std::uint64_t> unix_socket_peers(std::int32_t pid) {
+std::map<std::uint64_t, UnixSocketEnds> unix_socket_ends(std::int32_t pid) {
   const std::string path = fmt::format("/proc/{}/ns/net", pid);
   if (same_file(path.c_str(), "/proc/self/ns/net")) {
-    return dump_peers();
+    return dump_ends();
   }
   const UniqueFd space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  Peers peers;
+  Ends ends;
   if (space) {
     std::thread([&] {
       if (::setns(space.get(), CLONE_NEWNET) == 0) {
-        peers = dump_peers();
+        ends = dump_ends();
       }
     }).join();
   }
-  return peers;
+  return ends;
 }
 
 std::map<std::string, std::vector<HeldEnd>> find_holders(const std::set<std::string>& links,

@@ -7,15 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace tracso::os {
 
-/// Of every connected Unix socket in the network namespace of the process: the inode of its other
-/// end (sock_diag(7)). Empty: not permitted, or the kernel has no unix_diag.
-std::map<std::uint64_t, std::uint64_t> unix_socket_peers(std::int32_t pid);
+/// What only sock_diag(7) knows of a Unix socket.
+struct UnixSocketEnds {
+  std::uint64_t peer = 0;                  ///< inode of the other end; 0: not connected
+  std::optional<std::uint32_t> to_accept;  ///< connections that wait; nullopt: it does not listen
+};
+
+/// Of every Unix socket in the network namespace of the process, by inode. Empty: not permitted,
+/// or the kernel has no unix_diag.
+std::map<std::uint64_t, UnixSocketEnds> unix_socket_ends(std::int32_t pid);
 
 /// A descriptor of some process.
 struct HeldEnd {

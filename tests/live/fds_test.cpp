@@ -66,6 +66,7 @@ C = socket.create_connection(L.getsockname()); S, _ = L.accept(); C.send(b'z' * 
 P = socket.create_connection(L.getsockname())
 keep('listen', L); keep('client', C); keep('server', S)
 u = socket.socket(socket.AF_UNIX); u.bind('\0tracso-test-%d' % os.getpid()); u.listen(); keep('abstract', u)
+for _ in range(3): c = socket.socket(socket.AF_UNIX); c.connect(u.getsockname()); alive.append(c)
 libc = ctypes.CDLL(None)
 keep('event', libc.eventfd(3, 0)); keep('timer', libc.timerfd_create(1, 0))
 ep = select.epoll(); ep.register(r, select.EPOLLIN); keep('epoll', ep)
@@ -94,6 +95,7 @@ TEST_CASE("fds: every kind with its target, its bytes and its other end", "[live
   REQUIRE(fd("server").at("peer").size() == 1);
   CHECK(fd("server").at("peer")[0].at("fd") == names.at("client"));
   CHECK(fd("listen").at("detail") == "listening, 1 to accept");
+  CHECK(fd("abstract").at("detail") == "listening, 3 to accept");
   CHECK(contains(fd("abstract").at("target").get<std::string>(), "@tracso-test-"));
   CHECK(fd("event").at("detail") == "count 3");
   CHECK(fd("timer").at("kind") == "timerfd");
