@@ -407,7 +407,7 @@ TEST_CASE("calls: backtrace(3) and gdb see through traced frames", "[live][calls
 
 TEST_CASE("calls: the table on standard error", "[live][calls]") {
   const auto program = built(builds()[0], "plain.c");
-  const auto table = test::run_tracso({"calls", "-e", "add_one@MAIN", program});
+  const auto table = test::run_tracso({"calls", "-c", "-e", "add_one@MAIN", program});
   CHECK(table.status == 3);
   CHECK(table.out == test::run_program({program}).out);
   CHECK(contains(table.err, "% time     seconds  usecs/call     calls  errors function"));
