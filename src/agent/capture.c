@@ -37,7 +37,9 @@ static uint64_t less(uint64_t one, uint64_t other) { return one < other ? one : 
 
 static void capture_text_of(
     struct writing* writing, uint8_t of, uint64_t from, uint64_t at_most, uint32_t most_bytes) {
-  if (from == 0 || writing->event->pieces >= tracso_most_pieces) {
+  // ~0 is no limit; other lengths below zero are none.
+  if (from == 0 || ((int64_t)at_most < 0 && at_most != ~(uint64_t)0) ||
+      writing->event->pieces >= tracso_most_pieces) {
     return;
   }
   uint8_t* into = writing->at + sizeof(struct tracso_piece);

@@ -134,9 +134,12 @@ static void capture(struct writing* writing,
                     uint64_t result) {
   for (uint8_t i = 0; i < tracso_argument_registers; ++i) {
     const uint8_t what = rule->argument[i];
-    const uint64_t at_most = length_of(what >> tracso_capture_length, words->integer, result);
     if (((what & tracso_capture_after) != 0) != after) {
       continue;
+    }
+    uint64_t at_most = length_of(what >> tracso_capture_length, words->integer, result);
+    if ((what & tracso_capture_narrow) != 0) {
+      at_most = (uint64_t)(int32_t)at_most;  // below zero: a failure, nothing to show
     }
     switch (what & tracso_capture_kind) {
       case tracso_capture_text: capture_text(writing, i, words->integer[i], at_most); break;

@@ -79,7 +79,8 @@ enum tracso_capture {
   tracso_capture_text = 1,      // ends at a zero byte
   tracso_capture_bytes = 2,
   tracso_capture_format = 3,    // of printf; the arguments it asks for follow it
-  tracso_capture_kind = 7,      // mask
+  tracso_capture_kind = 3,      // mask
+  tracso_capture_narrow = 4,    // its length is an int: the upper half of the register is nobody's
   tracso_capture_after = 8,     // when the function has returned
   tracso_capture_length = 4,    // shift: 1-6 as long as that argument says, or
   tracso_length_is_result = 7,

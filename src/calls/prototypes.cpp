@@ -187,6 +187,22 @@ std::uint8_t capture_of(const Type& type) {
                                    type.length << tracso_capture_length);
 }
 
+// Whether the number that tells the length is an int.
+bool has_narrow_length(const Type& type, const Prototype& prototype) {
+  constexpr std::uint8_t whole = 8;
+  if (type.length == tracso_length_is_result) {
+    return prototype.result.size < whole;
+  }
+  std::size_t integers = 0;
+  for (const Type& other : prototype.arguments) {
+    integers += is_floating(other) ? 0 : 1;
+    if (type.length != 0 && integers == type.length && !is_floating(other)) {
+      return other.size < whole;
+    }
+  }
+  return false;
+}
+
 tracso_capture_rule rule_of(const std::string& name, const Prototype& prototype) {
   tracso_capture_rule rule{};
   std::memcpy(static_cast<char*>(rule.name), name.data(), name.size());
@@ -199,7 +215,8 @@ tracso_capture_rule rule_of(const std::string& name, const Prototype& prototype)
       continue;
     }
     if (integers < tracso_argument_registers) {
-      rule.argument[integers] = capture_of(type);
+      rule.argument[integers] = static_cast<std::uint8_t>(
+          capture_of(type) | (has_narrow_length(type, prototype) ? tracso_capture_narrow : 0));
     }
     ++integers;
     rule.stack = rule.stack != 0 || type.role == Role::format ? 1 : 0;

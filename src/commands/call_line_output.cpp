@@ -84,7 +84,11 @@ void LineOutput::end(int status, const CallsReport& report) {
     say(printable(notice.text) + ": " + notice.effect +
         (notice.try_.empty() ? "" : "; " + notice.try_));
   }
-  if (counts.events == 0 && report.notices.empty()) {
+  if (counts.events == 0 && !report.rows.empty()) {
+    say("calls could not be recorded: the process has too little address space for it ('ulimit "
+        "-v'); "
+        "tracso calls -c counts them");
+  } else if (counts.events == 0 && report.notices.empty()) {
     say("no call was seen of those asked for; without -e, -l or -L these are the calls of the "
         "program "
         "itself: -e '*' shows those of its libraries too");

@@ -247,10 +247,10 @@ TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
 
 TEST_CASE("calls lines: a reader that goes away does not stop the program", "[live][calls]") {
   const auto program = built("storm.c");
-  const auto run =
-      test::run_program({"/bin/sh",
-                         "-c",
-                  fmt::format("{{ {} calls -e add_one@MAIN {} 60000 2>&1 >&3 | head -n 1; }} 3>{}/gone.txt",
+  const auto run = test::run_program(
+      {"/bin/sh",
+       "-c",
+       fmt::format("{{ {} calls -e add_one@MAIN {} 60000 2>&1 >&3 | head -n 1; }} 3>{}/gone.txt",
                    test::tracso_binary(),
                    program,
                    test::scratch_folder())});
@@ -288,6 +288,40 @@ TEST_CASE("calls lines: constructs that a wrong trampoline breaks", "[live][call
       CHECK(traced.lines.size() > 5);
     }
   }
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which needs more address space than the test leaves
+TEST_CASE("calls lines: too little address space is said", "[live][calls]") {
+  const auto program = built("speaker.c");
+  const auto run = test::run_program(
+      {"/bin/sh",
+       "-c",
+       "ulimit -v 3000000; exec " + test::tracso_binary() + " calls -e getenv@MAIN " + program});
+  CHECK(run.status == 7);
+  CHECK((contains(run.err, "getenv(\"SPOKEN\")") || contains(run.err, "could not be recorded")));
+}
+#endif
+
+TEST_CASE("calls lines: lengths that are ints, below zero, or more than there is",
+          "[live][calls]") {
+  const auto folder = test::scratch_folder();
+  // The library is not the real one: what counts is the function's name and what registers hold.
+  test::write_file(folder + "/fake.c",
+                   "int BIO_write(void* a, const void* b, int n) { return n; }\n"
+                   "int BIO_read(void* a, void* b, int n) { return n < 3 ? -1 : 3; }\n");
+  test::write_file(folder + "/lengths.c",
+                   "int BIO_write(void*, const void*, long);\nint BIO_read(void*, void*, int);\n"
+                   "int main(void) { char text[9] = \"abcdefgh\";\n"
+                   "  BIO_write(0, text, 0x7700000004); BIO_write(0, text, -1);\n"
+                   "  BIO_read(0, text, 5); BIO_read(0, text, 2); return 0; }\n");
+  shell("cd " + folder +
+        " && gcc -O1 -w -fPIC -shared fake.c -o libfake.so && gcc -O1 -w lengths.c -o lengths -L. "
+        "-lfake -Wl,-rpath,'$ORIGIN'");
+  const auto traced = trace({}, {folder + "/lengths"});
+  CHECK(traced.has("BIO_write(nil, \"abcd\", 4) = 4"));
+  CHECK(traced.has("BIO_write(nil, 0x7f"));
+  CHECK(traced.has("BIO_read(nil, \"abc\", 5) = 3"));
+  CHECK(traced.has(", 2) = -1"));
 }
 
 TEST_CASE("calls lines: real programs say what they do natively", "[live][calls]") {

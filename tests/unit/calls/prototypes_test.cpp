@@ -39,6 +39,10 @@ TEST_CASE("prototypes: what the agent copies is sorted, fits, and names register
   CHECK(rule("write").argument[1] == (tracso_capture_bytes | 3 << tracso_capture_length));
   CHECK(rule("read").argument[1] == (tracso_capture_bytes | tracso_capture_after |
                                      tracso_length_is_result << tracso_capture_length));
+  CHECK(rule("SSL_read").argument[1] ==
+        (tracso_capture_bytes | tracso_capture_after | tracso_capture_narrow |
+         tracso_length_is_result << tracso_capture_length));
+  CHECK((rule("BIO_write").argument[1] & tracso_capture_narrow) != 0);
   CHECK(rule("fprintf").argument[1] == tracso_capture_format);
   CHECK(rule("fprintf").stack == 1);
   CHECK(rule("deflateInit2_").stack == 1);  // eight arguments
