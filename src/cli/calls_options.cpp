@@ -62,6 +62,7 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_option("-x", words.entry_points)->allow_extra_args(false)->group("");
   app.add_option("-p", words.processes)->allow_extra_args(false)->group("");
   app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
+  app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
   app.add_option("-u", words.users)->allow_extra_args(false)->group("");
 }
 
@@ -85,6 +86,30 @@ std::optional<Leave> refused(const CallsWords& words) {
   }
   if (!words.users.empty()) {
     return usage("-u: tracso does not change users", "runuser -u USER -- tracso calls CMD");
+  }
+  if (!words.array_elements.empty()) {
+    return usage("-A: elements of arrays are not shown", "without -A they are addresses");
+  }
+  return std::nullopt;
+}
+
+// An option of lines that a table would silently ignore.
+std::optional<Leave> refused_for_tables(const CallsWords& words) {
+  const CallsWords usual;
+  const std::pair<bool, const char*> given[] = {{words.time != 0, "-t"},
+                                                {words.relative, "-r"},
+                                                {words.took, "-T"},
+                                                {words.instruction, "-i"},
+                                                {words.drop, "--drop"},
+                                                {words.align.has_value(), "-a"},
+                                                {words.indent != 0, "-n"},
+                                                {words.text_bytes != usual.text_bytes, "-s"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return usage(
+          fmt::format("{} is about lines, and a table has none", name),
+          "without -c, --group, --exact, --count, --limit, --json and --csv each call is a line");
+    }
   }
   return std::nullopt;
 }
@@ -237,10 +262,9 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
                                                                        : ColorChoice::automatic);
   request.render.color = terminal.color;
   request.render.unicode = terminal.unicode;
-  if (request.form == CallsRequest::Form::lines) {
-    if (auto leave = fill_lines(words, terminal, request)) {
-      return *leave;
-    }
+  const bool as_lines = request.form == CallsRequest::Form::lines;
+  if (auto leave = as_lines ? fill_lines(words, terminal, request) : refused_for_tables(words)) {
+    return *leave;
   }
   return request;
 }

@@ -28,7 +28,7 @@ struct CallsWords {
   std::size_t indent = 0, text_bytes = 32;
   // what ltrace has and we do not
   bool system_calls = false;
-  std::vector<std::string> entry_points, processes, configurations, users;
+  std::vector<std::string> entry_points, processes, configurations, users, array_elements;
 };
 
 /// With its options, for the help of the program and for completions; it is parsed by itself.

@@ -231,6 +231,7 @@ TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
                               {"-p", "1"},
                               {"-F", "f"},
                               {"-u", "nobody"},
+                              {"-A", "3"},
                               {"-L"},
                               {"-s", "100000"}}) {
     Words words{"calls"};
