@@ -15,6 +15,8 @@
 //   forked.c       a child after fork
 //   filter.c       what was asked for
 //   names.c        functions that must not be timed
+//   record.c       each call with its arguments, where that is asked for
+//   capture.c      what arguments point to, copied without ever touching a bad pointer
 //
 // docs/calls.md tells the whole story.
 
@@ -108,6 +110,27 @@ int glob(const char* pattern, const char* text);
 int is_selected(const char* symbol, uint32_t caller, uint32_t callee);
 int is_callee_selected(uint32_t callee);
 uint8_t error_rule_of(const char* symbol);
+// 0: there is none.
+const struct tracso_capture_rule* capture_rule_of(const char* symbol);
+
+// --- record.c
+extern struct tracso_ring* rings;  // one per thread block; 0: nothing is recorded
+extern const struct tracso_capture_rule** capture_rules;  // of each slot; 0: nobody needs them
+void begin_ring(struct tracso_ring* ring);
+
+// --- capture.c
+struct writing {  // an event that is being made
+  struct tracso_event* event;
+  uint8_t* at;
+};
+// As much of the memory as can be read.
+uint32_t read_memory(void* into, uint64_t from, uint32_t bytes);
+void capture_text(struct writing* writing, uint8_t of, uint64_t from, uint64_t at_most);
+void capture_bytes(struct writing* writing, uint8_t of, uint64_t from, uint64_t bytes);
+void capture_format(struct writing* writing,
+                    uint8_t of,
+                    uint64_t from,
+                    const struct tracso_call_words* words);
 
 // --- names.c
 int must_not_be_timed(const char* symbol);
@@ -125,3 +148,5 @@ uint32_t keep_name(const char* name);                   // its offset in region-
 
 // --- assembly
 extern char enter_timed[], enter_lazy[], enter_counted[], enter_loading[];
+extern char enter_recorded[], enter_recorded_only[], enter_recorded_loading[];
+extern char returns_start[], returns_end[];

@@ -4,9 +4,9 @@
 #include "shared_layout.h"
 #include "registers.inc"
 
-        .hidden this_thread, targets, prepare_to_count, look_at_loading_call
-        .globl enter_counted, enter_loading
-        .hidden enter_counted, enter_loading
+        .hidden this_thread, targets, prepare_to_count, look_at_loading_call, record_call
+        .globl enter_counted, enter_loading, enter_recorded_only, enter_recorded_loading
+        .hidden enter_counted, enter_loading, enter_recorded_only, enter_recorded_loading
         .text
 
         .p2align 4
@@ -34,6 +34,27 @@ count_and_go:
 enter_loading:
         .cfi_startproc
         SAVE_ALL
+        call look_at_loading_call
+        RESTORE_ALL
+        jmp count_and_go
+        .cfi_endproc
+
+        .p2align 4
+enter_recorded_only:
+        .cfi_startproc
+        SAVE_ALL
+        SAVE_ARGUMENTS
+        call record_call
+        RESTORE_ALL
+        jmp count_and_go
+        .cfi_endproc
+
+        .p2align 4
+enter_recorded_loading:
+        .cfi_startproc
+        SAVE_ALL
+        SAVE_ARGUMENTS
+        call record_call
         call look_at_loading_call
         RESTORE_ALL
         jmp count_and_go

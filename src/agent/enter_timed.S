@@ -16,9 +16,9 @@
 #include "unwind.inc"
 
         .hidden this_thread, targets, alive, exact_calls, error_rules
-        .hidden prepare_to_count, take_slot_back
-        .globl enter_timed, enter_lazy
-        .hidden enter_timed, enter_lazy
+        .hidden prepare_to_count, take_slot_back, record_call, record_return
+        .globl enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
+        .hidden enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
         .text
 
 // --- what happens rarely. rax, rdx and rcx are on the stack.
@@ -53,6 +53,7 @@ first_\name:
 
         FIRST_CALL_OF_THREAD timed
         FIRST_CALL_OF_THREAD lazy
+        FIRST_CALL_OF_THREAD followed
 
 // --- entry
 
@@ -220,6 +221,35 @@ return_lazy:
         MIRROR_OF %rdi
         mov FRAME_SLOT(%rdi),%edi
         call take_slot_back
+        RESTORE_ALL
+        lea 8(%rsp),%rsp
+        .cfi_adjust_cfa_offset -8
+        jmp return_timed
+        .cfi_endproc
+
+// --- calls that are recorded with their arguments (record.c), else as timed ones.
+
+        .p2align 4
+enter_recorded:
+        .cfi_startproc
+        SAVE_ALL
+        SAVE_ARGUMENTS
+        call record_call
+        RESTORE_ALL
+        jmp enter_followed
+        .cfi_endproc
+
+        ENTRY followed
+return_followed:
+        lea -8(%rsp),%rsp                       // S stays ours while C code runs
+        .cfi_adjust_cfa_offset 8
+        SAVE_ALL
+        sub $16,%rsp
+        movsd %xmm0,(%rsp)
+        lea SAVED_BYTES(%rbp),%rdi              // S
+        mov %rax,%rsi
+        mov %rsp,%rdx
+        call record_return
         RESTORE_ALL
         lea 8(%rsp),%rsp
         .cfi_adjust_cfa_offset -8

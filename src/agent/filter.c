@@ -131,3 +131,21 @@ uint8_t error_rule_of(const char* symbol) {
   }
   return tracso_never;
 }
+
+const struct tracso_capture_rule* capture_rule_of(const char* symbol) {
+  uint32_t low = 0;
+  uint32_t high = setup->capture_rules;
+  while (low < high && high <= tracso_most_capture_rules) {
+    const uint32_t middle = (low + high) / 2;
+    const int order = compare(symbol, setup->capture_rule[middle].name);
+    if (order == 0) {
+      return &setup->capture_rule[middle];
+    }
+    if (order < 0) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return 0;
+}

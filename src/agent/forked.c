@@ -25,6 +25,7 @@ static void own_region(void) {
   const int follow = (setup->flags & tracso_follow) != 0;
   if (!follow || !open_region(region)) {
     map_memory(region, region_bytes, MAP_NORESERVE | MAP_FIXED);
+    rings = 0;  // the parent's; mapped still, for nothing can be running in them here
   }
   copy_used(region, saved);
   region->head.pid = (uint32_t)call_1(SYS_getpid, 0);

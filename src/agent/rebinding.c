@@ -24,7 +24,7 @@ int take_slot_back(uint32_t number) {
     slot->flags |= tracso_slot_unwanted;
     return 0;
   }
-  if ((slot->flags & tracso_slot_loads) == 0) {
+  if ((slot->flags & tracso_slot_loads) == 0 && capture_rules == 0) {
     handlers[number] = (uint64_t)enter_timed;
   }
   *(volatile uint64_t*)slot->address = stub_address(number);

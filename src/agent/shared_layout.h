@@ -7,6 +7,10 @@
 //
 //   arena   [ setup | region 0 | region 1 | ... ]      sparse: only what is used takes memory
 //   region  [ head | objects | slots | names | thread 0 | thread 1 | ... ]
+//
+// Where each call is recorded with its arguments, behind all regions a place for the rings of each:
+//
+//   rings   [ ring of thread 0 | ring of thread 1 | ... ]    of region 0, then of region 1, ...
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -35,7 +39,17 @@ enum {
   tracso_rule_bytes = 120,
   tracso_most_error_rules = 512,
   tracso_error_name_bytes = 30,
+  tracso_most_capture_rules = 2048,
+  tracso_capture_name_bytes = 38,
+  tracso_argument_registers = 6,
+  tracso_stack_words = 8,        // arguments behind those in registers
+  tracso_ring_bytes = 1 << 20,
+  tracso_most_text_bytes = 16384,  // of one text: -s may not ask for more
+  tracso_most_pieces = 16,         // texts of one event
+  tracso_most_pending = 128,       // calls under way whose arguments are looked at when they return
 };
+
+#define TRACSO_FORMAT_BYTES 256  // of a format of printf, however few bytes of texts are asked for
 
 #define TRACSO_SETUP_MAGIC 0x3170757465736374u
 #define TRACSO_REGION_MAGIC 0x316e6f6967657274u
@@ -55,6 +69,32 @@ enum tracso_setup_flags {
   tracso_follow = 2,         // fork'ed children and what they exec are traced too
   tracso_intra = 4,          // calls inside one library as well
   tracso_keep_preload = 8,   // LD_PRELOAD was set (perhaps to nothing) by the user
+  tracso_record = 16,        // each call and return goes into the ring of its thread
+  tracso_drop = 32,          // a full ring is no reason to wait
+};
+
+// What an argument register leads to, and how long that is.
+enum tracso_capture {
+  tracso_capture_nothing = 0,
+  tracso_capture_text = 1,      // ends at a zero byte
+  tracso_capture_bytes = 2,
+  tracso_capture_format = 3,    // of printf; the arguments it asks for follow it
+  tracso_capture_kind = 3,      // mask
+  tracso_capture_narrow = 4,    // its length is an int: the upper half of the register is nobody's
+  tracso_capture_after = 8,     // when the function has returned
+  tracso_capture_length = 4,    // shift: 1-6 as long as that argument says, or
+  tracso_length_is_result = 7,
+  tracso_length_is_product = 8,         // of arguments 2 and 3 (fwrite)
+  tracso_length_is_result_product = 9,  // result times argument 2 (fread)
+};
+
+// What is to be copied for a function, by the numbers of the registers of its integer arguments.
+struct tracso_capture_rule {
+  char name[tracso_capture_name_bytes];
+  uint8_t argument[tracso_argument_registers];
+  uint8_t result;  // nothing or a text
+  uint8_t stack;   // it has arguments on the stack
+  uint8_t unused[2];
 };
 
 // One link of a filter chain: symbol@caller (of -e), or symbol in callee (of -l).
@@ -81,6 +121,8 @@ struct tracso_setup {
   char caller[tracso_rule_bytes], callee[tracso_rule_bytes];  // globs, empty: any
   struct tracso_rule rule[tracso_most_rules];
   struct tracso_error_rule error_rule[tracso_most_error_rules];  // sorted by name
+  uint32_t capture_rules, text_bytes;  // the second: of a text at most
+  struct tracso_capture_rule capture_rule[tracso_most_capture_rules];  // sorted by name
 };
 
 enum tracso_slot_flags {
@@ -155,9 +197,74 @@ struct tracso_region {
   struct tracso_thread thread[TRACSO_MOST_THREADS];
 };
 
+// --- events: what one thread called, in order
+
+enum tracso_event_kind {
+  tracso_event_filler = 0,    // nothing, up to the end of the ring
+  tracso_event_call = 1,      // its return will follow, unless the call never returns
+  tracso_event_only = 2,      // its return cannot be seen
+  tracso_event_return = 3,
+};
+
+struct tracso_event {  // then tracso_call_words or tracso_return_words, then the pieces
+  uint32_t bytes;      // of all of it, a multiple of 8
+  uint16_t kind, pieces;
+  uint32_t slot;
+  uint32_t thread;     // kernel thread id in its own namespace
+  uint64_t ticks;      // time stamp counter
+  uint64_t place;      // of the return address on the stack: the same in a call and its return
+};
+
+struct tracso_call_words {
+  uint64_t integer[tracso_argument_registers];
+  uint64_t floating[8];  // lower halves of xmm0 to xmm7
+  uint64_t return_address;
+  uint64_t stack[tracso_stack_words];
+  uint64_t stack_words;  // of them are there
+};
+
+struct tracso_return_words {
+  uint64_t integer, floating;  // rax, lower half of xmm0
+  uint64_t took;               // ticks
+  int64_t error_number;        // errno afterwards
+};
+
+enum tracso_piece_of {  // 0-5: integer argument registers
+  tracso_piece_stack = 6,   // and the next: words of the stack
+  tracso_piece_result = 255,
+};
+
+enum tracso_piece_state { tracso_piece_whole = 0, tracso_piece_cut = 1, tracso_piece_fault = 2 };
+
+struct tracso_piece {  // then the bytes, filled up to a multiple of 8
+  uint8_t of, state;
+  uint16_t unused;
+  uint32_t bytes;
+};
+
+struct tracso_pending {
+  uint64_t place;
+  uint64_t integer[tracso_argument_registers];
+};
+
+// One thread writes, tracso reads. Positions only grow; their rest modulo the size is the place.
+struct tracso_ring {
+  uint64_t written, read;
+  uint64_t lost;     // events that found no room, or came in the middle of another (signal handlers)
+  uint64_t writing;  // 0, or the place of the call whose event is being written
+  uint64_t deaf;     // nobody reads any more
+  uint64_t pending_count;
+  struct tracso_pending pending[tracso_most_pending];
+  uint8_t unused[4096 - (6 + 7 * tracso_most_pending) * 8 % 4096];
+  uint8_t data[tracso_ring_bytes];
+};
+
 #define TRACSO_PAGE 4096u
 #define TRACSO_ROUND(bytes) (((bytes) + TRACSO_PAGE - 1) & ~(uint64_t)(TRACSO_PAGE - 1))
 #define TRACSO_SETUP_BYTES TRACSO_ROUND(sizeof(struct tracso_setup))
 #define TRACSO_REGION_BYTES TRACSO_ROUND(sizeof(struct tracso_region))
+#define TRACSO_RINGS_START \
+  (TRACSO_SETUP_BYTES + (uint64_t)tracso_most_regions * TRACSO_REGION_BYTES)
+#define TRACSO_RINGS_BYTES (TRACSO_MOST_THREADS * (uint64_t)sizeof(struct tracso_ring))
 
 #endif

@@ -103,9 +103,14 @@ static void choose_handler(uint32_t number, const char* name, int lazy) {
   struct tracso_slot* slot = &region->slot[number];
   const int never_timed = (setup->flags & tracso_count_only) != 0 || region->head.no_mirror != 0 ||
                           must_not_be_timed(name);
+  const int recorded =
+      capture_rules != 0 && (slot->flags & tracso_slot_unwanted) == 0;
   if (loads_objects(name)) {
     slot->flags |= tracso_slot_loads | tracso_slot_counted;
-    handlers[number] = (uint64_t)enter_loading;
+    handlers[number] = (uint64_t)(recorded ? enter_recorded_loading : enter_loading);
+  } else if (recorded) {
+    slot->flags |= never_timed ? tracso_slot_counted : 0;
+    handlers[number] = (uint64_t)(never_timed ? enter_recorded_only : enter_recorded);
   } else {
     slot->flags |= never_timed ? tracso_slot_counted : 0;
     handlers[number] =
@@ -143,6 +148,9 @@ static uint32_t add_slot(const struct image* image,
   *slot = (struct tracso_slot){word, target, image->object, callee, keep_name(name), flags};
   targets[number] = target;
   error_rules[number] = error_rule_of(name);
+  if (capture_rules != 0) {
+    capture_rules[number] = capture_rule_of(name);
+  }
   choose_handler(number, name, lazy);
   write_stub(number);
   return number + 1;

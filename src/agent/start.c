@@ -19,6 +19,8 @@
 _Static_assert(sizeof(struct tracso_stat) == 8 * TRACSO_STAT_WORDS, "enter_timed.S");
 _Static_assert(offsetof(struct tracso_stat, errors) == TRACSO_STAT_ERRORS, "enter_timed.S");
 _Static_assert(offsetof(struct tracso_stat, longest) == TRACSO_STAT_LONGEST, "enter_timed.S");
+_Static_assert(offsetof(struct tracso_ring, data) % 4096 == 0, "a page of its own");
+_Static_assert(sizeof(struct tracso_ring) % 4096 == 0, "rings begin on pages");
 _Static_assert(offsetof(struct tracso_thread, stat) == TRACSO_THREAD_STATS, "enter_timed.S");
 
 extern char** environ __attribute__((weak));
@@ -107,6 +109,14 @@ static struct tracso_region* map_region(int fd, void* at, uint32_t index) {
   return 0;
 }
 
+// A forked child gets its own in the place of its parent's.
+static void map_rings(int fd, uint32_t count, uint32_t index) {
+  static uint64_t bytes;
+  bytes = bytes != 0 ? bytes : count * (uint64_t)sizeof(struct tracso_ring);
+  rings = map_arena(
+      fd, rings, bytes, TRACSO_RINGS_START + (uint64_t)index * TRACSO_RINGS_BYTES);
+}
+
 int open_region(void* at) {
   const int fd = open_arena();
   if (fd < 0) {
@@ -119,6 +129,9 @@ int open_region(void* at) {
   if (setup != 0 && setup->magic == TRACSO_SETUP_MAGIC) {
     const uint32_t index = __atomic_fetch_add(&setup->regions, 1, __ATOMIC_SEQ_CST);
     mapped = index < tracso_most_regions ? map_region(fd, at, index) : 0;
+    if (mapped != 0 && (setup->flags & tracso_record) != 0) {
+      map_rings(fd, mapped->head.thread_blocks, index);
+    }
   }
   call_1(SYS_close, fd);
   region = mapped != 0 ? mapped : region;
@@ -170,6 +183,9 @@ static void begin(void) {
     return;
   }
   map_mirror();
+  if (rings != 0) {
+    capture_rules = map_memory(0, TRACSO_MOST_SLOTS * sizeof *capture_rules, MAP_NORESERVE);
+  }
   alive->known = 1;
   alive->counting = 1;
   look_for_objects(1);

@@ -46,6 +46,9 @@ int take_thread_block(void) {
     block->id = id;
   }
   block->children = 0;
+  if (rings != 0) {
+    begin_ring(&rings[block - region->thread]);
+  }
   this_thread = block;
   return 1;
 }

@@ -6,6 +6,7 @@
 #include "calls/agent_image.hpp"
 #include "calls/error_rules.hpp"
 #include "calls/packages.hpp"
+#include "calls/prototypes.hpp"
 #include "calls/region.hpp"
 
 #include <fmt/format.h>
@@ -31,8 +32,8 @@ void put(char (&into)[size], std::string_view text) {  // NOLINT: the shared lay
   std::memcpy(into, text.data(), std::min(text.size(), size - 1));
 }
 
-Result<UniqueFd> make_memory(const char* name) {
-  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC));
+Result<UniqueFd> make_memory(const char* name, unsigned flags = 0) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | flags));
   if (!fd) {
     return errno_error(errno, "make memory for", name);
   }
@@ -51,6 +52,15 @@ bool write_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
   return true;
 }
 
+// What the agent copies of the memory that arguments lead to.
+void add_captures(const ArenaOptions& options, tracso_setup& setup) {
+  setup.text_bytes = std::min<std::uint32_t>(options.text_bytes, tracso_most_text_bytes);
+  const auto rules = Prototypes::built_in().capture_rules();
+  setup.capture_rules =
+      static_cast<std::uint32_t>(std::min<std::size_t>(rules.size(), tracso_most_capture_rules));
+  std::copy_n(rules.begin(), setup.capture_rules, std::begin(setup.capture_rule));
+}
+
 std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std::string& agent) {
   auto setup = std::make_unique<tracso_setup>();
   setup->magic = TRACSO_SETUP_MAGIC;
@@ -59,8 +69,11 @@ std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std:
   flag(options.follow, tracso_follow);
   flag(options.inside, tracso_intra);
   flag(options.user_has_preload, tracso_keep_preload);
-  setup->exact_calls =
-      options.mode == CallMode::exact ? ~std::uint64_t{0} : exact_calls_when_adaptive;
+  flag(options.record, tracso_record);
+  flag(options.drop, tracso_drop);
+  setup->exact_calls = options.mode == CallMode::exact || options.record
+                           ? ~std::uint64_t{0}
+                           : exact_calls_when_adaptive;
   put(setup->agent_path, agent);
   put(setup->caller, options.filter.caller);
   put(setup->callee, options.filter.callee);
@@ -78,6 +91,9 @@ std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std:
     auto& into = setup->error_rule[setup->error_rules++];
     put(into.name, rule.name);
     into.when = rule.when;
+  }
+  if (options.record) {
+    add_captures(options, *setup);
   }
   return setup;
 }
@@ -180,17 +196,21 @@ Result<Arena> Arena::make(const ArenaOptions& options) {
                  ""};
   }
   auto agent = make_memory("tracso-agent.so");
-  auto memory = agent ? make_memory("tracso-calls") : Result<UniqueFd>(agent.error());
+  auto memory =
+      agent ? make_memory("tracso-calls", MFD_ALLOW_SEALING) : Result<UniqueFd>(agent.error());
   if (!memory) {
     return memory.error();
   }
   constexpr mode_t readable_program = 0755;
   const auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), agent->get());
   const auto setup = make_setup(options, path);
-  const auto bytes = TRACSO_SETUP_BYTES + std::uint64_t{tracso_most_regions} * TRACSO_REGION_BYTES;
+  const auto bytes =
+      options.record ? TRACSO_RINGS_START + std::uint64_t{tracso_most_regions} * TRACSO_RINGS_BYTES
+                     : TRACSO_RINGS_START;
   const bool done = write_all(agent->get(), image, 0) &&
                     ::fchmod(agent->get(), readable_program) == 0 &&
                     ::ftruncate(memory->get(), static_cast<off_t>(bytes)) == 0 &&
+                    ::fcntl(memory->get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0 &&
                     write_all(memory->get(), std::as_bytes(std::span(setup.get(), 1)), 0);
   if (!done) {
     return errno_error(errno, "make memory for", "library calls");
@@ -258,6 +278,10 @@ std::uint64_t ticks() {
 }
 
 }  // namespace
+
+std::uint64_t TickRate::now() const {
+  return ticks();
+}
 
 TickRate::TickRate() : tick_(ticks()), time_(std::chrono::steady_clock::now()) {}
 

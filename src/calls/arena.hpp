@@ -22,6 +22,9 @@ struct ArenaOptions {
   Filter filter;
   bool user_has_preload = false;
   std::string user_preload;
+  bool record = false;            ///< each call with its arguments (event_stream.hpp)
+  bool drop = false;              ///< rather lose events than let the command wait for us
+  std::uint32_t text_bytes = 32;  ///< copied of a text; at most tracso_most_text_bytes
 };
 
 class Arena {
@@ -35,6 +38,9 @@ class Arena {
   /// What the agents have counted so far. The rows are not grouped: one per function, caller,
   /// callee, thread and program. `seconds_per_tick` from the clock of the processor.
   void read(double ns_per_tick, CallsReport& into) const;
+
+  /// The shared memory; no shorter than it was made where calls are recorded.
+  int memory() const { return memory_.get(); }
 
   /// Processes that asked for a region; more than there are: some got none.
   std::uint32_t regions() const;
@@ -53,6 +59,11 @@ class TickRate {
   TickRate();
   /// 0 on processors without such a counter.
   double ns_per_tick() const;
+
+  /// Ticks at its making, and now.
+  std::uint64_t start() const { return tick_; }
+
+  std::uint64_t now() const;
 
  private:
   std::uint64_t tick_ = 0;

@@ -427,8 +427,14 @@ std::span<const ErrorRule> error_rules() {
   return rules;
 }
 
+std::uint8_t error_rule(std::string_view name) {
+  const auto* at =
+      std::lower_bound(std::begin(rules), std::end(rules), ErrorRule{name, 0}, is_less);
+  return at != std::end(rules) && at->name == name ? at->when : std::uint8_t{tracso_never};
+}
+
 bool tells_errors(std::string_view name) {
-  return std::binary_search(std::begin(rules), std::end(rules), ErrorRule{name, 0}, is_less);
+  return error_rule(name) != tracso_never;
 }
 
 }  // namespace tracso::calls

@@ -15,6 +15,9 @@ struct ErrorRule {
 /// Sorted by name; at most tracso_most_error_rules.
 std::span<const ErrorRule> error_rules();
 
+/// enum tracso_error_when; tracso_never: there is none.
+std::uint8_t error_rule(std::string_view name);
+
 /// Whether there is a rule for the function.
 bool tells_errors(std::string_view name);
 

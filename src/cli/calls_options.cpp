@@ -14,12 +14,14 @@ namespace tracso {
 namespace {
 
 constexpr const char* about =
-    "run a command and count its calls from one library to another: who calls what, how long, how "
-    "often it fails";
+    "run a command and show its calls into libraries with arguments and results, or with -c count "
+    "and time them: who calls what, how long, how often it fails";
 
 constexpr const char* examples = R"(
 Examples:
-  tracso calls ls -l                               every function that any library called
+  tracso calls ls -l                               each call of ls itself, as ltrace shows them
+  tracso calls -e 'open*+read' -T -o calls.txt CMD those of all its libraries too, with times
+  tracso calls -c ls -l                            a table: every function that any library called
   tracso calls --group libraries curl -s URL       which library uses which, and how much time in it
   tracso calls --callee 'libcrypto.so*' python3 app.py
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
@@ -41,16 +43,90 @@ const std::map<std::string, CallGroup>& groups() {
   return names;
 }
 
+void define_lines(CLI::App& app, CallsWords& words) {
+  const auto number = [](CLI::Option* option, const char* type) {
+    option->type_name(type)->check(CLI::Range(0, 1'000'000));
+  };
+  number(app.add_option("-s", words.text_bytes, "of a text at most so many bytes (32)"), "BYTES");
+  number(app.add_option("-a,--align", words.align, "column of results (50)"), "COLUMN");
+  number(app.add_option("-n,--indent", words.indent, "spaces for each call under way (0)"), "N");
+  app.add_flag("-t", words.time, "time of day; -tt with microseconds, -ttt seconds since 1970");
+  app.add_flag("-r", words.relative, "time since the line before");
+  app.add_flag("-T", words.took, "how long each call took");
+  app.add_flag("-i", words.instruction, "where it was called: library+offset");
+  app.add_flag("-C,--demangle", words.demangle, "C++ names as in the source");
+  app.add_flag("-L", words.no_default, "without -e and -l do not take the program's own calls");
+  app.add_flag("--drop", words.drop, "rather lose lines than let the command wait for tracso");
+  app.add_flag("-b,--no-signals", words.no_signals, "as for ltrace; signals are never shown");
+  app.add_flag("-S", words.system_calls)->group("");
+  app.add_option("-x", words.entry_points)->allow_extra_args(false)->group("");
+  app.add_option("-p", words.processes)->allow_extra_args(false)->group("");
+  app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
+  app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
+  app.add_option("-u", words.users)->allow_extra_args(false)->group("");
+}
+
+// What ltrace can and we cannot: said, with what can be had instead.
+std::optional<Leave> refused(const CallsWords& words) {
+  if (words.system_calls) {
+    return usage("-S: system calls are not calls of a library, and tracso shows none",
+                 "strace(1) shows them");
+  }
+  if (!words.entry_points.empty()) {
+    return usage("-x: only calls from one library to another are seen, not functions inside one",
+                 "gdb(1) with breakpoints, or perf probe");
+  }
+  if (!words.processes.empty()) {
+    return usage("-p: a running process cannot be attached to; the agent comes with the start",
+                 "tracso calls CMD starts it; ltrace -p attaches");
+  }
+  if (!words.configurations.empty()) {
+    return usage("-F: ltrace's configuration files are not read",
+                 "without -F the built-in prototypes are used; docs/calls.md says how to add one");
+  }
+  if (!words.users.empty()) {
+    return usage("-u: tracso does not change users", "runuser -u USER -- tracso calls CMD");
+  }
+  if (!words.array_elements.empty()) {
+    return usage("-A: elements of arrays are not shown", "without -A they are addresses");
+  }
+  return std::nullopt;
+}
+
+// An option of lines that a table would silently ignore.
+std::optional<Leave> refused_for_tables(const CallsWords& words) {
+  const CallsWords usual;
+  const std::pair<bool, const char*> given[] = {{words.time != 0, "-t"},
+                                                {words.relative, "-r"},
+                                                {words.took, "-T"},
+                                                {words.instruction, "-i"},
+                                                {words.drop, "--drop"},
+                                                {words.align.has_value(), "-a"},
+                                                {words.indent != 0, "-n"},
+                                                {words.text_bytes != usual.text_bytes, "-s"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return usage(
+          fmt::format("{} is about lines, and a table has none", name),
+          "without -c, --group, --exact, --count, --limit, --json and --csv each call is a line");
+    }
+  }
+  return std::nullopt;
+}
+
 void define(CLI::App& app, CallsWords& words) {
   const auto one_word = [](CLI::Option* option, const char* type) {
     option->type_name(type)->allow_extra_args(false);
   };
-  app.add_flag("-c", words.summary, "a table at the end; this is what there is, so it is implied");
+  app.add_flag("-c",
+               words.summary,
+               "a table of all calls at the end, not a line for each; implied by --group, --exact, "
+               "--count, --limit, --json, --csv");
   one_word(
       app.add_option("-e",
                      words.expressions,
                      "only these: [+-]FUNCTION@LIBRARY..., the library that calls; MAIN is the "
-                     "program (repeatable)"),
+                     "program (repeatable); lines show @MAIN, a table all"),
       "FILTER");
   one_word(
       app.add_option(
@@ -76,9 +152,10 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("--csv", words.csv, "one line per row on standard output");
   app.add_option("-o,--output",
                  words.output,
-                 "write there instead of standard error; .json and .csv choose the form")
+                 "write there instead of standard error; .json and .csv choose a table's form")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")->type_name("N");
+  define_lines(app, words);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
@@ -107,7 +184,55 @@ std::optional<Leave> fill_filter(const CallsWords& words, calls::Filter& filter)
   return std::nullopt;
 }
 
+calls::LineOptions line_options(const CallsWords& words, const Terminal& terminal) {
+  calls::LineOptions lines;
+  constexpr std::size_t usual_width = 80;  // ltrace: five eighths of the screen
+  const bool to_file = !words.output.empty() || terminal.width == 0;
+  lines.align = words.align.value_or((to_file ? usual_width : terminal.width) * 5 / 8);
+  lines.indent = words.indent;
+  lines.text_bytes = words.text_bytes;
+  lines.took = words.took;
+  lines.instruction = words.instruction;
+  lines.demangle = words.demangle;
+  lines.always_pid = words.follow;
+  lines.time = words.relative    ? calls::LineTime::relative
+               : words.time == 0 ? calls::LineTime::none
+               : words.time == 1 ? calls::LineTime::seconds
+               : words.time == 2 ? calls::LineTime::microseconds
+                                 : calls::LineTime::epoch;
+  return lines;
+}
+
+// Lines without a filter are the calls of the program itself, as ltrace's.
+std::optional<Leave> fill_lines(const CallsWords& words,
+                                const Terminal& terminal,
+                                CallsRequest& request) {
+  request.lines = line_options(words, terminal);
+  request.drop = words.drop;
+  if (words.text_bytes > tracso_most_text_bytes) {
+    return usage(fmt::format("-s {}: of a text at most {} bytes are copied",
+                             words.text_bytes,
+                             static_cast<int>(tracso_most_text_bytes)),
+                 "a smaller number");
+  }
+  const auto& filter = request.filter;
+  const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
+  if (unfiltered && words.no_default) {
+    return usage("-L without -e or -l shows no call", "-e '*' shows all");
+  }
+  if (unfiltered) {
+    request.lines.caller = false;
+    if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {
+      return usage(done.error().reason, "");
+    }
+  }
+  return std::nullopt;
+}
+
 std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std::string> command) {
+  if (auto leave = refused(words)) {
+    return *leave;
+  }
   if (words.exact && words.count) {
     return usage("--exact and --count exclude each other", "choose one");
   }
@@ -120,20 +245,27 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
     return *leave;
   }
   const auto name = lower_case(words.output);
+  const bool is_table =
+      words.summary || words.exact || words.count || words.limit || !words.group.empty();
   request.mode = words.count ? CallMode::count : words.exact ? CallMode::exact : CallMode::adaptive;
-  request.group = groups().at(words.group);
+  request.group = words.group.empty() ? CallGroup::function : groups().at(words.group);
   request.follow = words.follow;
   request.inside = words.intra;
   request.form = words.json || (!words.csv && name.ends_with(".json")) ? CallsRequest::Form::json
                  : words.csv || name.ends_with(".csv")                 ? CallsRequest::Form::csv
-                                                                       : CallsRequest::Form::text;
+                 : is_table                                            ? CallsRequest::Form::text
+                                                                       : CallsRequest::Form::lines;
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
-  request.limit = words.limit;
+  request.limit = words.limit.value_or(0);
   const Terminal terminal = look_at_terminal(words.color == "never"    ? ColorChoice::never
                                              : words.color == "always" ? ColorChoice::always
                                                                        : ColorChoice::automatic);
   request.render.color = terminal.color;
   request.render.unicode = terminal.unicode;
+  const bool as_lines = request.form == CallsRequest::Form::lines;
+  if (auto leave = as_lines ? fill_lines(words, terminal, request) : refused_for_tables(words)) {
+    return *leave;
+  }
   return request;
 }
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,10 +16,19 @@ namespace tracso {
 
 struct CallsWords {
   std::vector<std::string> expressions, libraries;
-  std::string caller, callee, group = "function", output, color = "auto";
+  std::string caller, callee, group, output, color = "auto";
   bool summary = false, exact = false, count = false, follow = false, intra = false, json = false,
        csv = false;
-  std::size_t limit = 0;
+  std::optional<std::size_t> limit;
+  // of lines
+  bool relative = false, took = false, instruction = false, demangle = false, no_default = false,
+       drop = false, no_signals = false;
+  int time = 0;  // how often -t was given
+  std::optional<std::size_t> align;
+  std::size_t indent = 0, text_bytes = 32;
+  // what ltrace has and we do not
+  bool system_calls = false;
+  std::vector<std::string> entry_points, processes, configurations, users, array_elements;
 };
 
 /// With its options, for the help of the program and for completions; it is parsed by itself.

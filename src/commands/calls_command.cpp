@@ -4,6 +4,7 @@
 #include "calls/arena.hpp"
 #include "calls/group.hpp"
 #include "calls/refusal.hpp"
+#include "commands/call_line_output.hpp"
 #include "commands/output.hpp"
 #include "launch/job_control.hpp"
 #include "launch/own_signals.hpp"
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -104,10 +106,11 @@ class ChildVariables {
 };
 
 // Waits until the command has ended. Ctrl-C and Ctrl-Z reach it by themselves; what is sent to us
-// to end us is passed on.
-int wait_for(pid_t pid, OwnSignals& signals) {
+// to end us is passed on. `lines` may be nullptr.
+int wait_for(pid_t pid, OwnSignals& signals, LineOutput* lines) {
   launch::JobControl job;
   for (;;) {
+    const auto pause = lines == nullptr ? std::chrono::milliseconds(250) : lines->write();
     int status = 0;
     const pid_t ended = ::waitpid(pid, &status, WNOHANG | WUNTRACED);
     if (ended == pid && WIFSTOPPED(status)) {
@@ -120,7 +123,7 @@ int wait_for(pid_t pid, OwnSignals& signals) {
       signals.stop_us();
       job.we_go_on(/*by_guardian=*/false, std::chrono::steady_clock::now());
     }
-    const auto signal = signals.wait(std::chrono::milliseconds(250));
+    const auto signal = signals.wait(pause);
     if (signal.number == SIGTSTP || signal.number == SIGTTIN || signal.number == SIGTTOU) {
       job.asked_to_stop();
     }
@@ -159,11 +162,19 @@ Result<calls::Arena> make_arena(const CallsRequest& request) {
   options.follow = request.follow;
   options.inside = request.inside;
   options.filter = request.filter;
+  options.record = request.form == CallsRequest::Form::lines;
+  options.drop = request.drop;
+  options.text_bytes = static_cast<std::uint32_t>(
+      std::min<std::size_t>(request.lines.text_bytes, tracso_most_text_bytes));
   if (const char* preload = std::getenv("LD_PRELOAD")) {  // NOLINT(concurrency-mt-unsafe): as above
     options.user_has_preload = true;
     options.user_preload = preload;
   }
   return calls::Arena::make(options);
+}
+
+int status_of(const CallsReport& report) {
+  return report.signal ? status_of_signal + *report.signal : report.exit_status.value_or(0);
 }
 
 int fail_to_start(const Error& error) {
@@ -180,7 +191,8 @@ int calls_of_command(const CallsRequest& request) {
   if (const auto error = cannot_trace(request.command.front())) {
     return fail(*error);
   }
-  if (request.file && *request.file != "-") {
+  const bool as_lines = request.form == CallsRequest::Form::lines;
+  if (!as_lines && request.file && *request.file != "-") {
     if (const auto writable = os::check_output_file(*request.file); !writable) {
       return fail(writable.error());
     }
@@ -189,10 +201,17 @@ int calls_of_command(const CallsRequest& request) {
   if (!arena) {
     return fail(arena.error());
   }
+  std::optional<LineOutput> lines;
+  if (as_lines) {
+    lines.emplace(*arena, request.lines);
+    if (const auto opened = lines->open(request.file); !opened) {
+      return fail(opened.error());
+    }
+  }
   const calls::TickRate rate;
   OwnSignals signals;
-  const bool document_on_stdout =
-      request.form != CallsRequest::Form::text && (!request.file || *request.file == "-");
+  const bool document_on_stdout = request.form != CallsRequest::Form::text && !as_lines &&
+                                  (!request.file || *request.file == "-");
   auto command = [&] {
     const ChildVariables variables(arena->environment());
     return HeldCommand::start(request.command,
@@ -208,7 +227,7 @@ int calls_of_command(const CallsRequest& request) {
     ::waitpid(command->pid(), nullptr, 0);
     return fail_to_start(*failure);
   }
-  const int status = wait_for(command->pid(), signals);
+  const int status = wait_for(command->pid(), signals, lines ? &*lines : nullptr);
   CallsReport report;
   report.command = request.command;
   report.mode = request.mode;
@@ -216,11 +235,15 @@ int calls_of_command(const CallsRequest& request) {
   report.signal = WIFSIGNALED(status) ? std::optional(WTERMSIG(status)) : std::nullopt;
   arena->read(rate.ns_per_tick(), report);
   add_missing_agent(*arena, report);
+  if (lines) {
+    lines->end(status, report);
+    return status_of(report);
+  }
   calls::group_rows(report, request.group);
   if (const auto done = print(request, report); !done) {
     return fail(done.error());
   }
-  return report.signal ? status_of_signal + *report.signal : report.exit_status.value_or(0);
+  return status_of(report);
 }
 
 }  // namespace tracso

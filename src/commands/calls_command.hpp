@@ -4,6 +4,7 @@
 #include "tracso/calls.hpp"
 #include "tracso/renderer.hpp"
 
+#include "calls/call_lines.hpp"
 #include "calls/filter.hpp"
 
 #include <optional>
@@ -18,10 +19,13 @@ struct CallsRequest {
   CallGroup group = CallGroup::function;
   calls::Filter filter;
   bool follow = false, inside = false;
-  enum class Form : std::uint8_t { text, json, csv } form = Form::text;
+  /// lines: each call as it happens; the others are sums at the end.
+  enum class Form : std::uint8_t { text, json, csv, lines } form = Form::text;
   std::optional<std::string> file;  ///< nullopt: the table to stderr, a document to stdout
   std::size_t limit = 0;            ///< rows of the table; 0: all
   RenderOptions render;
+  calls::LineOptions lines;
+  bool drop = false;  ///< lines may be lost rather than the command wait
 };
 
 /// CMD's own exit status (128 + N where a signal ended it); else 2 usage, 4 refused, 126 and 127 as

@@ -57,12 +57,16 @@ def tracers(tracso, folder):
     out = os.path.join(folder, "out")
     yield "native", [], 1_000_000
     yield "tracso --count", [tracso, "calls", "-o", out, "--count"], 1_000_000
-    yield "tracso", [tracso, "calls", "-o", out], 1_000_000
+    yield "tracso -c", [tracso, "calls", "-c", "-o", out], 1_000_000
     yield "tracso --exact", [tracso, "calls", "-o", out, "--exact"], 500_000
+    # Each call as a line: a short loop fits the ring, a long one waits for the lines to be written (wall time).
+    yield "tracso, ring", [tracso, "calls", "-e", "add_one", "-o", out], 1_000
+    yield "tracso, lines", [tracso, "calls", "-e", "add_one", "-o", out], 300_000
     if shutil.which("uftrace"):
         yield "uftrace", ["uftrace", "record", "--force", "--no-event", "-d", out + ".uftrace"], 50_000
     if shutil.which("ltrace"):
         yield "ltrace -c", ["ltrace", "-c", "-o", out], 500
+        yield "ltrace, lines", ["ltrace", "-e", "add_one", "-o", out], 500
 
 
 def loop(arguments, options):
@@ -72,7 +76,7 @@ def loop(arguments, options):
         times = {name: [] for name, _, _ in rows}
         for _ in range(arguments.rounds):
             for name, before, calls in rows:
-                took = nanoseconds([*before, program, str(calls), *(["wall"] if "ltrace" in name else [])])
+                took = nanoseconds([*before, program, str(calls), *(["wall"] if "ltrace" in name or "lines" in name else [])])
                 if took is not None:
                     times[name].append(took)
         native = min(times["native"])
@@ -87,7 +91,8 @@ def loop(arguments, options):
 def imports(arguments):
     command = ["python3", "-c", "import ssl, json"]
     ways = {"native": command,
-            "tracso": [arguments.tracso, "calls", "-o", os.devnull, *command],
+            "tracso -c": [arguments.tracso, "calls", "-c", "-o", os.devnull, *command],
+            "tracso, lines": [arguments.tracso, "calls", "-o", os.devnull, *command],
             "tracso --exact": [arguments.tracso, "calls", "-o", os.devnull, "--exact", *command]}
     times = {name: [] for name in ways}
     for _ in range(arguments.rounds * 3):

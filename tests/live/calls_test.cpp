@@ -381,33 +381,34 @@ TEST_CASE("calls: backtrace(3) and gdb see through traced frames", "[live][calls
     return;
   }
   const auto program = built(builds()[0], "plain.c");
-  const auto run = test::run_program({test::tracso_binary(),
-                                      "calls",
-                                      "-f",
-                                      "-o",
-                                      "/dev/null",
-                                      "gdb",
-                                      "-nx",
-                                      "-batch",
-                                      "-iex",
-                                      "set debuginfod enabled off",
-                                      "-iex",
-                                      "set startup-with-shell off",
-                                      "-ex",
-                                      "break add_one",
-                                      "-ex",
-                                      "run",
-                                      "-ex",
-                                      "bt",
-                                      program});
-  INFO(run.out << run.err);
-  CHECK(contains(run.out, "add_one"));
-  CHECK(contains(run.out, " main "));
+  for (const Words& how : {Words{"-c"}, {"-e", "add_one"}}) {
+    Words words{test::tracso_binary(), "calls", "-f", "-o", "/dev/null"};
+    words.insert(words.end(), how.begin(), how.end());
+    const Words gdb{"gdb",
+                    "-nx",
+                    "-batch",
+                    "-iex",
+                    "set debuginfod enabled off",
+                    "-iex",
+                    "set startup-with-shell off",
+                    "-ex",
+                    "break add_one",
+                    "-ex",
+                    "run",
+                    "-ex",
+                    "bt",
+                    program};
+    words.insert(words.end(), gdb.begin(), gdb.end());
+    const auto run = test::run_program(words);
+    INFO(run.out << run.err);
+    CHECK(contains(run.out, "add_one"));
+    CHECK(contains(run.out, " main "));
+  }
 }
 
 TEST_CASE("calls: the table on standard error", "[live][calls]") {
   const auto program = built(builds()[0], "plain.c");
-  const auto table = test::run_tracso({"calls", "-e", "add_one@MAIN", program});
+  const auto table = test::run_tracso({"calls", "-c", "-e", "add_one@MAIN", program});
   CHECK(table.status == 3);
   CHECK(table.out == test::run_program({program}).out);
   CHECK(contains(table.err, "% time     seconds  usecs/call     calls  errors function"));

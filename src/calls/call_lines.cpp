@@ -1,0 +1,253 @@
+#include "calls/call_lines.hpp"
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "calls/error_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+namespace tracso::calls {
+namespace {
+
+constexpr std::size_t deepest = 65536;  // calls of a thread under way; a target may invent more
+constexpr std::size_t longest_mangled = 2048;  // more is left as it is: demangling has no other end
+
+std::string demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z") || symbol.size() > longest_mangled) {
+    return symbol;
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && name ? name.get() : symbol;
+}
+
+bool never_returns(std::string_view symbol) {
+  constexpr std::array names{"exit",
+                             "_exit",
+                             "_Exit",
+                             "quick_exit",
+                             "abort",
+                             "longjmp",
+                             "_longjmp",
+                             "siglongjmp",
+                             "__longjmp_chk",
+                             "pthread_exit",
+                             "thrd_exit",
+                             "__cxa_throw",
+                             "__cxa_rethrow",
+                             "_Unwind_Resume"};
+  return std::find(names.begin(), names.end(), symbol) != names.end();
+}
+
+// The result is the error number itself.
+bool returns_error_number(std::string_view symbol) {
+  return symbol.starts_with("pthread_") || symbol.starts_with("posix_") || symbol.ends_with("_r") ||
+         symbol == "clock_nanosleep";
+}
+
+bool has_failed(std::uint64_t value, std::uint8_t when) {
+  const auto number = static_cast<std::int32_t>(value);
+  switch (when) {
+    case tracso_int_minus_one:
+      return number == -1;
+    case tracso_long_minus_one:
+      return value == ~std::uint64_t{0};
+    case tracso_null:
+      return value == 0;
+    case tracso_int_negative:
+      return number < 0;
+    case tracso_int_not_zero:
+      return number != 0;
+    default:
+      return false;
+  }
+}
+
+constexpr std::int64_t ns_per_second = 1'000'000'000;
+constexpr std::int64_t ns_per_microsecond = 1000;
+
+std::string clock_text(std::int64_t epoch_ns, bool microseconds) {
+  const std::time_t seconds = epoch_ns / ns_per_second;
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  const auto text = fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return microseconds
+             ? fmt::format("{}.{:06} ", text, epoch_ns % ns_per_second / ns_per_microsecond)
+             : text + " ";
+}
+
+}  // namespace
+
+std::string failure_text(const CallEvent& result, const CallSite& site) {
+  const auto value = result.result.integer;
+  const auto when = error_rule(site.symbol);
+  if (!site.into_c_library || !has_failed(value, when)) {
+    return "";
+  }
+  const bool is_number = when == tracso_int_not_zero;
+  if (is_number && !returns_error_number(site.symbol)) {
+    return "";
+  }
+  constexpr std::int64_t most = 4095;  // an error number of the kernel
+  const auto number = is_number ? static_cast<std::int32_t>(value) : result.result.error_number;
+  const char* name =
+      number > 0 && number <= most ? ::strerrorname_np(static_cast<int>(number)) : nullptr;
+  return name == nullptr ? "" : fmt::format(" {} ({})", name, errno_text(static_cast<int>(number)));
+}
+
+std::string CallLines::name_of(const CallSite& site) const {
+  return printable(options_.demangle ? demangled(site.symbol) : site.symbol);
+}
+
+std::string CallLines::time_text(std::uint64_t ticks) {
+  const auto after = static_cast<double>(static_cast<std::int64_t>(ticks - time_.tick));
+  const auto epoch_ns = time_.epoch_ns + static_cast<std::int64_t>(after * time_.ns_per_tick);
+  const auto since = static_cast<std::int64_t>(ticks - last_ticks_.value_or(ticks));
+  const auto passed = static_cast<std::int64_t>(static_cast<double>(since) * time_.ns_per_tick);
+  last_ticks_ = ticks;
+  switch (options_.time) {
+    case LineTime::relative:
+      return fmt::format("{:3}.{:06} ",
+                         std::max<std::int64_t>(passed, 0) / ns_per_second,
+                         std::max<std::int64_t>(passed, 0) % ns_per_second / ns_per_microsecond);
+    case LineTime::seconds:
+      return clock_text(epoch_ns, false);
+    case LineTime::microseconds:
+      return clock_text(epoch_ns, true);
+    case LineTime::epoch:
+      return fmt::format(
+          "{}.{:06} ", epoch_ns / ns_per_second, epoch_ns % ns_per_second / ns_per_microsecond);
+    default:
+      return "";
+  }
+}
+
+std::string CallLines::took_text(const CallEvent& event) const {
+  if (!options_.took) {
+    return "";
+  }
+  const auto ns = static_cast<double>(event.result.took) * time_.ns_per_tick;
+  return fmt::format(" <{:.6f}>", ns / static_cast<double>(ns_per_second));
+}
+
+void CallLines::begin_line(const Thread& thread, const CallEvent& event, std::string_view from) {
+  if (open_) {
+    end_line(" <unfinished ...>");
+  }
+  if (options_.always_pid || many_) {
+    line_ += fmt::format("[pid {}] ", thread.second);
+  }
+  line_ += time_text(event.ticks);
+  if (options_.instruction && !from.empty()) {
+    line_ += fmt::format("[{}] ", from);
+  }
+  const auto depth = std::min<std::size_t>(under_way_[thread].size(), 64);
+  line_.append(options_.indent * depth, ' ');
+}
+
+void CallLines::end_line(std::string_view with) {
+  line_ += with;
+  done_ += line_.substr(taken_);
+  done_ += '\n';
+  line_.clear();
+  taken_ = 0;
+  open_.reset();
+}
+
+void CallLines::add_result(const std::string& text) {
+  line_ += ") ";
+  const auto width = display_width(line_);
+  line_.append(width + 1 < options_.align ? options_.align - 1 - width : 0, ' ');
+  end_line("= " + text);
+}
+
+void CallLines::add_call(const Thread& thread,
+                         const CallEvent& event,
+                         const CallSite& site,
+                         std::string_view from) {
+  auto& calls = under_way_[thread];
+  // What lies at or below this place has been left by longjmp or an exception: stacks grow down.
+  while (!calls.empty() && calls.back().place <= event.place) {
+    calls.pop_back();
+  }
+  begin_line(thread, event, from);
+  const auto arguments = arguments_at_call(event, site.prototype, options_.text_bytes);
+  if (options_.caller) {
+    line_ += printable(site.caller) + "->";
+  }
+  line_ += name_of(site) + "(" + arguments.before;
+  if (event.kind == tracso_event_call) {
+    open_ = std::pair(thread, event.place);
+    if (calls.size() < deepest) {
+      calls.push_back(event);
+    }
+  } else if (never_returns(site.symbol)) {
+    end_line(" <no return ...>");
+  } else {
+    add_result("?");
+  }
+}
+
+void CallLines::add_return(const Thread& thread,
+                           const CallEvent& event,
+                           const CallSite& site,
+                           std::string_view from) {
+  auto& calls = under_way_[thread];
+  while (!calls.empty() && calls.back().place < event.place) {
+    calls.pop_back();
+  }
+  std::optional<CallEvent> call;
+  if (!calls.empty() && calls.back().place == event.place && calls.back().slot == event.slot) {
+    call = std::move(calls.back());
+    calls.pop_back();
+  }
+  auto arguments =
+      call ? arguments_at_return(*call, event, site.prototype, options_.text_bytes) : "";
+  if (!open_ || *open_ != std::pair(thread, event.place) || !call) {
+    begin_line(thread, event, from);
+    line_ += "<... " + name_of(site) + " resumed> ";
+    arguments.erase(0, arguments.starts_with(", ") ? 2 : 0);
+  }
+  line_ += arguments;
+  add_result(result_text(event, site.prototype) + failure_text(event, site) + took_text(event));
+}
+
+void CallLines::add(std::uint32_t program,
+                    const CallEvent& event,
+                    const CallSite& site,
+                    std::string_view from) {
+  const Thread thread{program, event.thread};
+  first_ = first_ ? first_ : thread;
+  many_ = many_ || *first_ != thread;
+  if (event.kind == tracso_event_return) {
+    add_return(thread, event, site, from);
+  } else {
+    add_call(thread, event, site, from);
+  }
+}
+
+void CallLines::add_line(std::string_view text) {
+  if (open_) {
+    end_line(" <no return ...>");
+  }
+  line_ = text;
+  end_line("");
+}
+
+std::string CallLines::take() {
+  done_ += line_.substr(taken_);
+  taken_ = line_.size();
+  return std::exchange(done_, std::string());
+}
+
+}  // namespace tracso::calls

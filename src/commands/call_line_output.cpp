@@ -1,0 +1,98 @@
+#include "commands/call_line_output.hpp"
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "commands/output.hpp"
+#include "os/disk.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tracso {
+namespace {
+
+std::string end_text(int status) {
+  if (WIFSIGNALED(status)) {
+    const char* name = ::sigabbrev_np(WTERMSIG(status));
+    return name == nullptr ? fmt::format("+++ killed by signal {} +++", WTERMSIG(status))
+                           : fmt::format("+++ killed by SIG{} +++", name);
+  }
+  return fmt::format("+++ exited (status {}) +++", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Result<Done> LineOutput::open(const std::optional<std::string>& file) {
+  fd_ = !file ? STDERR_FILENO : STDOUT_FILENO;
+  if (file && *file != "-") {
+    constexpr mode_t everybody = 0666;  // less the umask, as of any file that a command writes
+    file_ = UniqueFd(
+        ::open(file->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, everybody));
+    if (!file_) {
+      return errno_error(errno, "write", *file);
+    }
+    fd_ = file_.get();
+  }
+  return Done{};
+}
+
+void LineOutput::put(const std::string& text) {
+  if (text.empty() || closed_) {
+    return;
+  }
+  if (const auto done = os::write_descriptor(fd_, text, "the lines"); !done) {
+    closed_ = true;
+    if (done.error().kind != ErrorKind::interrupted && fd_ != STDERR_FILENO) {
+      fail(done.error());
+    }
+  }
+}
+
+std::chrono::milliseconds LineOutput::write() {
+  constexpr std::chrono::milliseconds shortest{1};
+  constexpr std::chrono::milliseconds longest{20};
+  pause_ = stream_.read() ? shortest : std::min(pause_ * 2, longest);
+  put(stream_.take());
+  return pause_;
+}
+
+void LineOutput::end(int status, const CallsReport& report) {
+  stream_.read_rest();
+  stream_.add_line(end_text(status));
+  put(stream_.take());
+  const auto counts = stream_.counts();
+  if (counts.lost != 0) {
+    say(fmt::format(
+        "{} calls and returns are missing: they came faster than they could be read, or in the "
+        "middle of another (signal handlers)",
+        counts.lost));
+  }
+  if (counts.damaged != 0 || counts.unmapped != 0) {
+    say(fmt::format(
+        "calls are missing: {} pieces of their records were written over, {} could not be read",
+        counts.damaged,
+        counts.unmapped));
+  }
+  for (const auto& notice : report.notices) {
+    say(printable(notice.text) + ": " + notice.effect +
+        (notice.try_.empty() ? "" : "; " + notice.try_));
+  }
+  if (counts.events == 0 && !report.rows.empty()) {
+    say("calls could not be recorded: the process has too little address space for it ('ulimit "
+        "-v'); "
+        "tracso calls -c counts them");
+  } else if (counts.events == 0 && report.notices.empty()) {
+    say("no call was seen of those asked for; without -e, -l or -L these are the calls of the "
+        "program "
+        "itself: -e '*' shows those of its libraries too");
+  }
+}
+
+}  // namespace tracso

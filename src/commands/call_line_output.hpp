@@ -1,0 +1,39 @@
+#pragma once
+// The lines of `tracso calls`, written while the command runs: to the standard error or a file.
+
+#include "tracso/calls.hpp"
+#include "tracso/result.hpp"
+
+#include "base/unique_fd.hpp"
+#include "calls/event_stream.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace tracso {
+
+class LineOutput {
+ public:
+  LineOutput(const calls::Arena& arena, const calls::LineOptions& options)
+      : stream_(arena, options) {}
+
+  /// nullopt: the standard error; "-": the standard output.
+  Result<Done> open(const std::optional<std::string>& file);
+  /// Writes what has come; until when nothing more needs to be looked at. Where nobody reads any
+  /// more, the rest is thrown away: the command goes on.
+  std::chrono::milliseconds write();
+  /// Writes the rest, how the command ended (wait(2)), and what the report says is missing.
+  void end(int status, const CallsReport& report);
+
+ private:
+  void put(const std::string& text);
+
+  calls::EventStream stream_;
+  UniqueFd file_;
+  int fd_ = 2;
+  bool closed_ = false;
+  std::chrono::milliseconds pause_{1};
+};
+
+}  // namespace tracso

@@ -1,0 +1,100 @@
+#include "cli/options.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace tracso;
+using Words = std::vector<std::string>;
+using Form = CallsRequest::Form;
+
+namespace {
+
+CallsRequest parsed(Words words) {
+  words.insert(words.begin(), "calls");
+  words.insert(words.end(), {"ls", "-T"});
+  auto result = parse_options(words);
+  REQUIRE(std::holds_alternative<Request>(result));
+  auto& request = std::get<Request>(result);
+  REQUIRE(std::holds_alternative<CallsRequest>(request));
+  return std::get<CallsRequest>(request);
+}
+
+std::string refusal(Words words) {
+  words.insert(words.begin(), "calls");
+  words.push_back("ls");
+  const auto result = parse_options(words);
+  REQUIRE(std::holds_alternative<Leave>(result));
+  CHECK(std::get<Leave>(result).status == 2);
+  return std::get<Leave>(result).err;
+}
+
+}  // namespace
+
+TEST_CASE("calls options: lines of the program itself, unless a table or a filter is asked for",
+          "[cli]") {
+  const auto plain = parsed({});
+  CHECK(plain.form == Form::lines);
+  CHECK(plain.command == Words{"ls", "-T"});
+  REQUIRE(plain.filter.rules.size() == 1);
+  CHECK(plain.filter.rules[0].library == "MAIN");
+  CHECK_FALSE(plain.lines.caller);
+  CHECK_FALSE(plain.lines.took);
+  const auto filtered = parsed({"-e", "open*"});
+  CHECK(filtered.form == Form::lines);
+  CHECK(filtered.filter.rules.size() == 1);
+  CHECK(filtered.lines.caller);
+  for (const Words& table :
+       {Words{"-c"}, {"--group", "caller"}, {"--exact"}, {"--count"}, {"--limit", "0"}}) {
+    const auto request = parsed(table);
+    CHECK(request.form == Form::text);
+    CHECK(request.filter.rules.empty());
+  }
+  CHECK(parsed({"--json"}).form == Form::json);
+  CHECK(parsed({"--csv"}).form == Form::csv);
+  CHECK(parsed({"-o", "x.json"}).form == Form::json);
+  CHECK(parsed({"-o", "x.txt"}).form == Form::lines);
+}
+
+TEST_CASE("calls options: ltrace's letters", "[cli]") {
+  const auto lines =
+      parsed({"-tt", "-T", "-i", "-C", "-n", "2", "-a", "30", "-s", "99", "-f", "--drop", "-b"})
+          .lines;
+  CHECK(lines.time == calls::LineTime::microseconds);
+  CHECK(lines.took);
+  CHECK(lines.instruction);
+  CHECK(lines.demangle);
+  CHECK(lines.indent == 2);
+  CHECK(lines.align == 30);
+  CHECK(lines.text_bytes == 99);
+  CHECK(lines.always_pid);
+  CHECK(parsed({"-t"}).lines.time == calls::LineTime::seconds);
+  CHECK(parsed({"-t", "-t", "-t"}).lines.time == calls::LineTime::epoch);
+  CHECK(parsed({"-r"}).lines.time == calls::LineTime::relative);
+  CHECK(parsed({"-L", "-e", "open"}).form == Form::lines);
+}
+
+TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
+  for (const Words& words : {Words{"-S"},
+                             {"-x", "f"},
+                             {"-p", "1"},
+                             {"-F", "f"},
+                             {"-A", "3"},
+                             {"-u", "nobody"},
+                             {"-L"},
+                             {"-s", "16385"}}) {
+    const auto text = refusal(words);
+    INFO(text);
+    CHECK(text.find("tracso: " + words.front()) == 0);
+    CHECK(text.find("hint: ") != std::string::npos);
+  }
+  for (const Words& words : {Words{"-c", "-T"},
+                             {"-c", "-t"},
+                             {"--json", "-i"},
+                             {"--group", "caller", "-n", "3"},
+                             {"-c", "-s", "99"},
+                             {"-c", "--drop"}}) {
+    CHECK(refusal(words).find("about lines") != std::string::npos);
+  }
+}
