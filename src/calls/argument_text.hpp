@@ -29,8 +29,4 @@ std::string arguments_at_return(const CallEvent& call,
 /// What stands behind "= ".
 std::string result_text(const CallEvent& result, const Prototype* prototype);
 
-/// "a\n\"\001" in quotes, "..." behind if it was cut: C's escapes for everything that is not
-/// printable ASCII or whole UTF-8.
-std::string quoted(std::string_view bytes, bool cut);
-
 }  // namespace tracso::calls

@@ -1,5 +1,6 @@
 #include "calls/argument_text.hpp"
 
+#include "calls/value_text.hpp"
 #include "support/catch.hpp"
 
 #include <bit>
