@@ -49,6 +49,16 @@ struct StatFigures {
   bool operator==(const StatFigures&) const = default;
 };
 
+/// --children: the process and all its descendants at that moment, zombies left out.
+struct TreeTotals {
+  std::size_t processes = 0;  ///< that are in the sums
+  std::size_t unread = 0;     ///< that may not be read: the sums are too small
+  /// Resident pages that several of them share count in each; private and dirty ones have one
+  /// owner.
+  MemoryByClass memory;
+  std::uint64_t descriptors = 0, threads = 0;
+};
+
 struct Stat {
   std::string target;  ///< "run:python3:4242", "pid:4242"
   std::string exe;
@@ -65,10 +75,13 @@ struct Stat {
   std::vector<std::string> library_names;
 
   std::optional<DescriptorChange> descriptors;
+  /// How many are open, known also where they may not be listed.
+  std::optional<std::uint64_t> descriptor_count;
   std::size_t threads_before = 0;
   std::vector<ThreadInfo> threads;     ///< alive at the moment, or until the end
   std::vector<ChildProcess> children;  ///< descendants and orphans
   std::size_t children_born = 0;       ///< all that it started itself
+  std::optional<TreeTotals> tree;      ///< --children
   Activity activity;
   std::optional<std::int64_t> cpu_ns, children_cpu_ns, wall_ns;
   std::vector<Budget> budgets;

@@ -115,6 +115,7 @@ void add_gates(CLI::App& app, Words& words) {
       ->type_name("GLOB")
       ->allow_extra_args(false)  // one word each: a TARGET may follow
       ->group(gates);
+  add_baseline_options(app, words.baseline, gates);
 }
 
 void add_record(CLI::App& app, Words& words) {

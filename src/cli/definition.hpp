@@ -30,6 +30,7 @@ struct Words {
   bool unused = false, files = false, files0 = false;
   std::vector<std::string> as_child;
   std::vector<std::string> fail_on, denied;
+  BaselineWords baseline;
   std::string record_pid, record_output;
   std::string run_in_help;  ///< stays empty
   CostWords costs;          ///< stay empty: those commands are parsed by themselves

@@ -38,6 +38,11 @@ void add_watch(CLI::App& app, WatchWords& words) {
       ->add_option(
           "--stream", words.stream, "JSON Lines also to: FILE, -, tcp://host:port, unix:/path")
       ->type_name("DEST");
+  watch
+      ->add_option(
+          "--stream-format", words.stream_format, "jsonl, json (one array) or text (jsonl)")
+      ->check(CLI::IsMember({"jsonl", "json", "text"}))
+      ->type_name("FORMAT");
   add_answer_options(*watch, words.answer);
 }
 
@@ -95,6 +100,13 @@ std::variant<CostRequest, Leave> watch_request(const WatchWords& words) {
         fmt::format("--for '{}' is not a number of seconds", printable(words.watch_for)),
         "tracso watch 4192 --for 60");
   }
+  if (!words.stream_format.empty() && words.stream.empty()) {
+    return usage_error("--stream-format goes with --stream DEST",
+                       "standard output has JSON Lines: tracso watch 4192 --stream log.txt");
+  }
+  request.stream_format = words.stream_format == "json"   ? StreamFormat::json
+                          : words.stream_format == "text" ? StreamFormat::text
+                                                          : StreamFormat::jsonl;
   request.children = words.children;
   request.lines = words.answer.json;
   request.stream = words.stream.empty() ? std::nullopt : std::optional(words.stream);

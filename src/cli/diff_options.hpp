@@ -25,7 +25,7 @@ struct DiffWords {
 
 struct WatchWords {
   AnswerWords answer;
-  std::string pid, interval = "1", watch_for, stream;
+  std::string pid, interval = "1", watch_for, stream, stream_format;
   bool children = false;
 };
 

@@ -211,6 +211,10 @@ std::variant<Request, Leave> record_request(const Words& words) {
   return request;
 }
 
+std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 bool measures_memory(const Gate& gate) {
   return gate.what == Gate::What::resident || gate.what == Gate::What::private_bytes;
 }
@@ -242,7 +246,7 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   request.output = std::get<OutputOptions>(std::move(output));
   const bool asks = !words.why.empty() || words.tree || words.json || words.csv || words.findings ||
                     !words.output.empty() || asks_question(words) || !words.fail_on.empty() ||
-                    !words.denied.empty();
+                    !words.denied.empty() || words.baseline.any();
   if (std::holds_alternative<LastSource>(request.source) && !asks) {
     if (!look_at_terminal(ColorChoice::automatic).person) {
       return Leave{2, "", app.help()};
@@ -259,10 +263,15 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
     }
     request.gates = std::move(*gates);
   }
+  if (auto leave = read_tolerances(words.baseline, request.baseline.tolerances)) {
+    return *std::move(leave);
+  }
+  request.baseline.save = given(words.baseline.save);
+  request.baseline.compare = given(words.baseline.compare);
   if (!asks) {
     request.note = swallowed_options(app, words);
   }
-  request.why = words.why.empty() ? std::nullopt : std::optional(words.why);
+  request.why = given(words.why);
   apply_questions(words, request);
   request.probe = words.probe;
   request.elf = words.elf;

@@ -35,22 +35,7 @@ void add_limits(CLI::App& app, StatWords& words) {
       ->type_name("GLOB")
       ->allow_extra_args(false)
       ->group(limits);
-  app.add_option("--save-baseline", words.save_baseline, "write the figures down")
-      ->type_name("FILE")
-      ->group(limits);
-  app.add_option("--baseline", words.baseline, "compare with figures written down before")
-      ->type_name("FILE")
-      ->group(limits);
-  app.add_option("--fail-on-regression",
-                 words.regression,
-                 "how much bytes may grow over the baseline: 10%, 10%+2MB")
-      ->type_name("GROWTH")
-      ->group(limits);
-  app.add_option(
-         "--tolerance", words.tolerances, "the same for one figure: rss=5%+1MB (repeatable)")
-      ->type_name("NAME=GROWTH")
-      ->allow_extra_args(false)
-      ->group(limits);
+  add_baseline_options(app, words.baseline, limits);
   app.add_option("--junit", words.junit, "write the budgets as a JUnit test suite")
       ->type_name("FILE")
       ->group(limits);
@@ -73,6 +58,10 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
       ->group(look);
   app.add_option("--for", words.watch_for, "with -p: two looks that far apart, and the difference")
       ->type_name("SECONDS")
+      ->group(look);
+  app.add_flag("--children",
+               words.children,
+               "sums over all descendants too; limits on rss, dirty, fds, threads are of these")
       ->group(look);
   app.add_flag("--reset-peak", words.reset_peak, "with -p: let its peak begin anew")->group(look);
   app.add_flag("--no-ptrace",
@@ -131,40 +120,9 @@ std::optional<Leave> read_limits(const StatWords& words, Limits& into) {
   return std::nullopt;
 }
 
-std::optional<Leave> read_tolerances(const StatWords& words, Tolerances& into) {
-  if ((!words.regression.empty() || !words.tolerances.empty()) && words.baseline.empty()) {
-    return usage_error("there is nothing to compare with", "add --baseline FILE");
-  }
-  if (!words.regression.empty()) {
-    auto tolerance = parse_tolerance(words.regression);
-    if (!tolerance) {
-      return usage_error(fmt::format("--fail-on-regression '{}': {}",
-                                     printable(words.regression),
-                                     tolerance.error().reason),
-                         tolerance.error().hint);
-    }
-    into.bytes = *tolerance;
-  }
-  for (const std::string& word : words.tolerances) {
-    const std::size_t sign = word.find('=');
-    const std::string name = word.substr(0, sign);
-    const auto names = figure_names();
-    const bool known = std::any_of(
-        names.begin(), names.end(), [&](const FigureName& one) { return one.name == name; });
-    auto tolerance = parse_tolerance(sign == std::string::npos ? "" : word.substr(sign + 1));
-    if (!known || !tolerance) {
-      return usage_error(fmt::format("--tolerance '{}' is none", printable(word)),
-                         "--tolerance rss=5%+1MB; names: peak rss dirty fds threads children libs");
-    }
-    into.named.emplace_back(name, *tolerance);
-  }
-  return std::nullopt;
-}
-
 std::optional<Leave> read_times(const StatWords& words, StatRequest& into) {
-  const bool baseline = !words.baseline.empty() || !words.save_baseline.empty();
-  const auto runs =
-      words.runs.empty() ? std::optional<std::size_t>(baseline ? 3 : 1) : count_word(words.runs, 1);
+  const auto runs = words.runs.empty() ? std::optional<std::size_t>(words.baseline.any() ? 3 : 1)
+                                       : count_word(words.runs, 1);
   const auto warmups = count_word(words.warmups, 0);
   if (!runs || !warmups) {
     return usage_error("--runs and --warmup are numbers of at most 1000", "--runs 5 --warmup 1");
@@ -216,7 +174,7 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
   StatRequest request;
   for (const auto& leave : {mismatch(words),
                             read_limits(words, request.limits),
-                            read_tolerances(words, request.tolerances),
+                            read_tolerances(words.baseline, request.tolerances),
                             read_times(words, request)}) {
     if (leave) {
       return *leave;
@@ -234,11 +192,12 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
   request.argv = words.command;
-  request.save_baseline = given(words.save_baseline);
-  request.baseline = given(words.baseline);
+  request.save_baseline = given(words.baseline.save);
+  request.baseline = given(words.baseline.compare);
   request.junit = given(words.junit);
   request.stream = given(words.stream);
   request.reset_peak = words.reset_peak;
+  request.children = words.children;
   request.trace = !words.no_ptrace;
   request.verbose = words.verbose;
   request.output = answer_output(words.answer);

@@ -1,6 +1,7 @@
 #pragma once
 // The options of `tracso stat`.
 
+#include "cli/baseline_options.hpp"
 #include "cli/leave.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,10 +20,10 @@ struct StatWords {
   std::string pid;
   std::map<std::string, std::string> most;  ///< by figure name
   std::optional<std::string> no_leaks;      ///< given; "" for all
-  std::vector<std::string> denied, tolerances;
-  std::string runs, warmups = "0", save_baseline, baseline, regression, after, watch_for, junit,
-                    stream;
-  bool reset_peak = false, no_ptrace = false, verbose = false;
+  std::vector<std::string> denied;
+  BaselineWords baseline;
+  std::string runs, warmups = "0", after, watch_for, junit, stream;
+  bool children = false, reset_peak = false, no_ptrace = false, verbose = false;
   std::vector<std::string> command;  ///< split off before CLI11 sees it
 };
 

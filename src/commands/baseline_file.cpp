@@ -43,7 +43,7 @@ Result<Baseline> read_baseline(const std::string& path) {
     Error error = text.error();
     error.action = "read the baseline";
     error.subject = path;
-    error.hint = "tracso stat --save-baseline FILE CMD writes one";
+    error.hint = "--save-baseline FILE writes one";
     return error;
   }
   auto baseline = read_baseline_json(*text, path);
@@ -54,19 +54,22 @@ Result<Baseline> read_baseline(const std::string& path) {
                  fmt::format("it was made with pages of {} bytes, this machine has {}",
                              baseline->page_bytes,
                              page_bytes()),
-                 "tracso stat --save-baseline FILE CMD, on this machine"};
+                 "--save-baseline FILE, on this machine"};
   }
   return baseline;
 }
 
-Result<Done> write_baseline(const std::string& path, const Stat& stat, const StatFigures& figures) {
+Result<Done> write_baseline(const std::string& path,
+                            const std::string& target,
+                            const StatFigures& figures,
+                            const std::vector<std::string>& libraries) {
   Baseline baseline;
-  baseline.target = stat.command ? join(stat.command->argv, " ") : stat.target;
+  baseline.target = target;
   baseline.kernel = kernel();
   baseline.page_bytes = page_bytes();
   baseline.huge_pages = huge_pages();
   baseline.figures = figures;
-  for (const std::string& library : stat.library_names) {
+  for (const std::string& library : libraries) {
     baseline.libraries.emplace_back(base_name(library));
   }
   std::sort(baseline.libraries.begin(), baseline.libraries.end());

@@ -5,6 +5,7 @@
 
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "commands/diff_descriptors.hpp"
 #include "commands/output.hpp"
 #include "commands/sources.hpp"
 #include "compare/trace_diff.hpp"
@@ -79,6 +80,9 @@ std::string failure(const Gate& gate, const TraceDiff& diff) {
 }  // namespace
 
 int diff(const DiffRequest& request) {
+  if (const auto status = diff_descriptors(request)) {
+    return *status;
+  }
   auto before = side(request.before);
   if (!before) {
     return fail(before.error());

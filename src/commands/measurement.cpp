@@ -1,6 +1,7 @@
 #include "commands/measurement.hpp"
 
 #include "base/text.hpp"
+#include "commands/output.hpp"
 #include "commands/stat_look.hpp"
 #include "os/live_process.hpp"
 #include "proc/status.hpp"
@@ -56,6 +57,7 @@ void Measurement::executed(const launch::Moment& moment) {
     before_ = std::move(*list);
     activity_before_ = collect_activity(**process);
     cpu_before_ = cpu_time_of(moment.pid).value_or(0);
+    tell(fmt::format("pid {} begins with {} descriptors", moment.pid, before_->size()));
   }
   // The command has not done anything yet: all others are helpers of ours.
   const auto self = os::LiveProcess::open(::getpid());
@@ -114,15 +116,32 @@ void Measurement::whole(const launch::Moment& moment) {
   if (const auto cpu = cpu_time_of(moment.pid)) {
     stat.cpu_ns = *cpu - cpu_before_;
   }
-  look_at_costs(thread, stat);
+  look_at_costs(thread, stat, request_.verbose);
   stat.descriptors =
       look_at_descriptors(thread, before_.value_or(std::vector<Descriptor>()), stat.notices);
   if (const auto process = os::LiveProcess::open(moment.pid)) {
     stat.children = collect_descendants(**process, process_opener());
     stat.children_cpu_ns = children_cpu_time(**process);
   }
+  if (stat.descriptors) {
+    stat.descriptor_count = stat.descriptors->after;
+  }
   taken_ = std::move(stat);
   take_orphans(moment.pid);
+  if (request_.children) {
+    look_at_tree(thread, *taken_);
+  }
+  tell(fmt::format("{} at {}: {} descriptors, {} children left",
+                   taken_->target,
+                   taken_->moment,
+                   taken_->descriptor_count.value_or(0),
+                   taken_->children.size()));
+}
+
+void Measurement::tell(const std::string& line) const {
+  if (request_.verbose) {
+    say(line);
+  }
 }
 
 // Without a tracer nobody stops it at its end: what counts is the last look before.
@@ -153,6 +172,11 @@ void Measurement::look_from_afar(std::int32_t pid) {
     taken_->cpu_ns = *cpu - cpu_before_;
   }
   take_orphans(pid);
+  if (request_.children) {
+    std::erase_if(taken_->notices,
+                  [](const Notice& notice) { return notice.code == "children-unreadable"; });
+    look_at_tree(pid, *taken_);
+  }
 }
 
 void Measurement::interval(std::int32_t pid) {

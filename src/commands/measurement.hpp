@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace tracso {
@@ -34,6 +35,7 @@ class Measurement {
   void interval(std::int32_t pid);
   void take_orphans(std::int32_t command);
   void look_from_afar(std::int32_t pid);
+  void tell(const std::string& line) const;  // -v
   Stat assemble(const launch::RunResult& result);
 
   const StatRequest& request_;

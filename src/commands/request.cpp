@@ -5,6 +5,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "commands/baseline_file.hpp"
 #include "commands/child_command.hpp"
 #include "commands/last_trace.hpp"
 #include "commands/output.hpp"
@@ -12,6 +13,7 @@
 #include "commands/record.hpp"
 #include "commands/sources.hpp"
 #include "commands/symbol_answers.hpp"
+#include "commands/trace_baseline.hpp"
 #include "commands/who_command.hpp"
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
@@ -25,6 +27,7 @@ namespace {
 
 constexpr int status_not_found = 1;
 constexpr int status_gate_failed = 1;
+constexpr int status_cannot_compare = 2;
 constexpr int status_ended = 3;
 
 void save(const Trace& trace, bool verbose) {
@@ -103,8 +106,16 @@ bool has_unresolved(const Trace& trace) {
 }
 
 // Failed gates are said on stderr, so that a document on stdout stays whole.
-int status_of_gates(const Trace& trace, const Summary& summary, const TraceRequest& request) {
-  const auto failed = failed_gates(trace, summary, request.gates, request.denied);
+int status_of_gates(const Trace& trace,
+                    const Summary& summary,
+                    const std::optional<MemoryUse>& memory,
+                    const TraceRequest& request,
+                    const std::optional<Baseline>& baseline) {
+  auto failed = failed_gates(trace, summary, request.gates, request.denied);
+  if (baseline) {
+    const auto more = failed_baseline(trace, summary, memory, request, *baseline);
+    failed.insert(failed.end(), more.begin(), more.end());
+  }
   for (const std::string& line : failed) {
     say("failed: " + line);
   }
@@ -193,13 +204,18 @@ void say_notices(const Trace& trace, const TraceRequest& request) {
 }
 
 // What makes the answer impossible is said before a command has run for it.
-std::optional<Error> cannot_answer(const OutputOptions& output) {
-  if (const auto renderer = choose_renderer(output); !renderer) {
+std::optional<Error> cannot_answer(const TraceRequest& request) {
+  if (const auto renderer = choose_renderer(request.output); !renderer) {
     return renderer.error();
   }
-  const auto writable = output.file && *output.file != "-" ? os::check_output_file(*output.file)
-                                                           : Result<Done>(Done{});
-  return writable ? std::nullopt : std::optional(writable.error());
+  for (const auto& file : {request.output.file, request.baseline.save}) {
+    const auto writable =
+        file && *file != "-" ? os::check_output_file(*file) : Result<Done>(Done{});
+    if (!writable) {
+      return writable.error();
+    }
+  }
+  return std::nullopt;
 }
 
 int carry_out_trace(const TraceRequest& request) {
@@ -207,9 +223,15 @@ int carry_out_trace(const TraceRequest& request) {
     return fail(
         {ErrorKind::usage, "write", "an image", "stdout is no place for it", "-o graph.svg"});
   }
-  if (const auto error = cannot_answer(request.output)) {
+  if (const auto error = cannot_answer(request)) {
     return fail(*error);
   }
+  const auto baseline = read_asked_baseline(request.baseline);
+  if (!baseline) {
+    fail(baseline.error());
+    return status_cannot_compare;
+  }
+  const auto memory = memory_for_baseline(request);
   if (!request.note.empty()) {
     say(request.note);
   }
@@ -225,6 +247,9 @@ int carry_out_trace(const TraceRequest& request) {
   Trace trace = group_modules(obtained->trace, request.output.name_depth);
   const Summary summary = summarize(trace, request.output.by);
   trace.notices.insert(trace.notices.end(), summary.notices.begin(), summary.notices.end());
+  if (*baseline) {
+    add_baseline_notices(**baseline, trace.notices);
+  }
   say_notices(trace, request);
   const bool symbols = request.bindings || request.unused;
   const int status = symbols ? answer_symbols(trace, summary, obtained->facts, request)
@@ -232,13 +257,16 @@ int carry_out_trace(const TraceRequest& request) {
   if (obtained->save) {  // behind the answer: nobody waits for it
     save(obtained->trace, request.verbose);
   }
-  const int gates = status_of_gates(trace, summary, request);
+  int gates = status_of_gates(trace, summary, memory, request, *baseline);
+  if (const auto done = save_asked_baseline(trace, summary, memory, request); !done) {
+    gates = fail(done.error());
+  }
   return status != 0 ? status : gates != 0 ? gates : command_status.value_or(0);
 }
 
 int carry_out_choice(const PickSource& pick, TraceRequest request) {
   // What would be refused afterwards is refused before anybody has chosen.
-  if (const auto error = cannot_answer(request.output)) {
+  if (const auto error = cannot_answer(request)) {
     return fail(*error);
   }
   const auto chosen = pick_process(pick, request);

@@ -6,6 +6,7 @@
 #include "commands/calls_command.hpp"
 #include "commands/dump_command.hpp"
 #include "commands/gates.hpp"
+#include "compare/budgets.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -61,6 +62,12 @@ struct OutputOptions {
   ByteKind by = ByteKind::file;  ///< what ranks and draws the bars
 };
 
+/// --baseline, --save-baseline.
+struct BaselineRequest {
+  std::optional<std::string> save, compare;  ///< files
+  Tolerances tolerances;
+};
+
 struct TraceRequest {
   TraceSource source;
   std::optional<std::string> why;
@@ -72,6 +79,7 @@ struct TraceRequest {
   bool relocations = false;  ///< and what the loader itself writes
   std::vector<Gate> gates;   ///< --fail-on
   std::vector<std::string> denied;
+  BaselineRequest baseline;
   std::chrono::milliseconds timeout{5000};
   OutputOptions output;
   bool verbose = false;

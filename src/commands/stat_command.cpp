@@ -1,5 +1,6 @@
 #include "commands/stat_command.hpp"
 
+#include "base/text.hpp"
 #include "commands/baseline_file.hpp"
 #include "commands/output.hpp"
 #include "commands/stat_run.hpp"
@@ -8,6 +9,7 @@
 #include "os/live_commands.hpp"
 #include "render/stat_json.hpp"
 #include "render/stat_text.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -65,6 +67,16 @@ Result<Outcome> run_all(const StatRequest& request, Stream* stream) {
     }
     const int status = status_of_command(*run->stat.command);
     outcome.status = outcome.status != 0 ? outcome.status : status;
+    if (request.verbose) {
+      const StatFigures figures = figures_of(run->stat);
+      say(fmt::format("run {} of {}{}: {} dirty, {} peak, status {}",
+                      i + 1,
+                      request.warmups + request.runs,
+                      i < request.warmups ? " (warm-up)" : "",
+                      size_or_dash(figures.dirty),
+                      size_or_dash(figures.peak),
+                      status));
+    }
     if (i >= request.warmups) {
       outcome.figures.push_back(figures_of(run->stat));
       outcome.leaks.push_back(leaks_of(run->stat));
@@ -134,6 +146,9 @@ int stat(const StatRequest& request) {
     stream = std::move(*opened);
   }
   auto outcome = request.argv.empty() ? look(request) : run_all(request, stream.get());
+  if (stream) {
+    say_dropped(stream->finish());
+  }
   if (!outcome) {
     const int status = fail(outcome.error());
     return request.argv.empty() ? status : status_of_start(outcome.error());
@@ -143,7 +158,8 @@ int stat(const StatRequest& request) {
   last.runs = outcome->figures;
   last.budgets = check_limits(request.limits, middle, outcome->leaks, last);
   if (baseline) {
-    const auto more = check_baseline(*baseline, request.tolerances, middle, last.library_names);
+    const auto more =
+        check_baseline(*baseline, request.tolerances, {middle, {}}, last.library_names);
     last.budgets.insert(last.budgets.end(), more.begin(), more.end());
     add_baseline_notices(*baseline, last.notices);
   }
@@ -151,7 +167,10 @@ int stat(const StatRequest& request) {
     return fail(done.error());
   }
   if (request.save_baseline) {
-    if (const auto done = write_baseline(*request.save_baseline, last, middle); !done) {
+    const std::string target = last.command ? join(last.command->argv, " ") : last.target;
+    if (const auto done =
+            write_baseline(*request.save_baseline, target, middle, last.library_names);
+        !done) {
       return fail(done.error());
     }
   }

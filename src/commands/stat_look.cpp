@@ -8,7 +8,10 @@
 #include "compare/descriptor_change.hpp"
 #include "os/borrowed_sockets.hpp"
 #include "os/live_process.hpp"
+#include "os/sampler.hpp"
 #include "proc/counters.hpp"
+
+#include <fmt/format.h>
 
 #include <unistd.h>
 
@@ -76,8 +79,9 @@ void add_libraries(const Trace& trace, Stat& into) {
 }
 
 // A look at the end of a process: nothing of Python can be asked any more, file names tell.
-LookOptions look_options() {
+LookOptions look_options(bool verbose) {
   LookOptions look;
+  look.verbose = verbose;
   look.probe = "path";
   look.elf = "auto";
   look.costs = true;
@@ -118,7 +122,7 @@ Borrow descriptor_borrower(std::int32_t pid) {
   return [shared](std::int32_t fd, DescriptorKind kind) { return shared->look(fd, kind); };
 }
 
-void look_at_costs(std::int32_t thread, Stat& into) {
+void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
   const auto live = LiveTarget::open(thread);
   if (!live) {
     into.notices.push_back({"ended", live.error().reason, "nothing could be measured", ""});
@@ -132,7 +136,7 @@ void look_at_costs(std::int32_t thread, Stat& into) {
     into.libraries.mapped = classes->memory[MemoryClass::libraries].mapped;
   }
   ProblemFacts facts;
-  const auto trace = look_at_process(*live, look_options(), into.target, facts);
+  const auto trace = look_at_process(*live, look_options(verbose), into.target, facts);
   add_status(process, into);
   into.activity = collect_activity(process);
   into.threads = collect_threads(process);
@@ -150,6 +154,54 @@ void look_at_costs(std::int32_t thread, Stat& into) {
       into.notices.push_back(notice);
     }
   }
+}
+
+std::optional<std::uint64_t> count_descriptors(std::int32_t pid) {
+  const auto sampler = os::Sampler::open(pid);
+  const auto look = sampler ? sampler->look() : Result<os::QuickLook>(sampler.error());
+  return look ? std::optional(look->descriptors) : std::nullopt;
+}
+
+void look_at_tree(std::int32_t thread, Stat& into) {
+  TreeTotals tree;
+  const auto add = [&](std::int32_t process) {
+    const auto door = os::LiveProcess::open(process);
+    const auto classes = door ? quick_memory_classes(**door) : Result<QuickClasses>(door.error());
+    if (!classes) {
+      return false;
+    }
+    ++tree.processes;
+    for (std::size_t i = 0; i < memory_class_count; ++i) {
+      tree.memory.uses[i].add(classes->memory.uses[i]);
+    }
+    return true;
+  };
+  tree.unread += add(thread) ? 0 : 1;
+  tree.descriptors = into.descriptors ? into.descriptors->after : into.descriptor_count.value_or(0);
+  tree.threads = into.threads.size();
+  for (const ChildProcess& child : into.children) {
+    if (child.state == 'Z') {
+      continue;
+    }
+    if (!add(child.pid)) {
+      // One that has ended meanwhile takes nothing; one that is another user's does.
+      const auto door = os::LiveProcess::open(child.pid);
+      tree.unread += door && look_at_child(**door) ? 1 : 0;
+      continue;
+    }
+    const auto sampler = os::Sampler::open(child.pid);
+    if (const auto look = sampler ? sampler->look() : Result<os::QuickLook>(sampler.error())) {
+      tree.descriptors += look->descriptors;
+      tree.threads += look->threads;
+    }
+  }
+  if (tree.unread > 0) {
+    into.notices.push_back({"children-unreadable",
+                            fmt::format("{} processes of the tree may not be read", tree.unread),
+                            "the sums over the tree are too small",
+                            "run as root"});
+  }
+  into.tree = std::move(tree);
 }
 
 std::optional<DescriptorChange> look_at_descriptors(std::int32_t thread,

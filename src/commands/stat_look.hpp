@@ -18,8 +18,15 @@ OpenProcess process_opener();
 Borrow descriptor_borrower(std::int32_t pid);
 
 /// Memory, libraries, threads of the process; `thread` is one that still has its memory (else the
-/// pid). What cannot be read is a notice in `into`.
-void look_at_costs(std::int32_t thread, Stat& into);
+/// pid). What cannot be read is a notice in `into`. `verbose`: decisions are said on stderr.
+void look_at_costs(std::int32_t thread, Stat& into, bool verbose);
+
+/// --children: into.tree, of the process (by `thread`) and into.children. What cannot be read is a
+/// notice.
+void look_at_tree(std::int32_t thread, Stat& into);
+
+/// How many descriptors are open: what everybody may see of a process. nullopt: not even that.
+std::optional<std::uint64_t> count_descriptors(std::int32_t pid);
 
 /// Descriptors now, compared with `before`, those that were opened since resolved.
 std::optional<DescriptorChange> look_at_descriptors(std::int32_t thread,

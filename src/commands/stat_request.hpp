@@ -45,6 +45,9 @@ struct DiffRequest {
   AnswerOutput output;
 };
 
+/// What --stream of watch writes: JSON Lines, one JSON array, lines for people.
+enum class StreamFormat : std::uint8_t { jsonl, json, text };
+
 /// tracso watch.
 struct WatchRequest {
   std::int32_t pid = 0;
@@ -53,6 +56,7 @@ struct WatchRequest {
   bool children = false;
   bool lines = false;  ///< JSON Lines even on a terminal
   std::optional<std::string> stream;
+  StreamFormat stream_format = StreamFormat::jsonl;
   AnswerOutput output;
 };
 

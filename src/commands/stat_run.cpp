@@ -66,7 +66,7 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   if (request.watch_for) {
     std::this_thread::sleep_for(*request.watch_for);
   }
-  look_at_costs(request.pid, stat);
+  look_at_costs(request.pid, stat, request.verbose);
   if (!stat.resident) {
     return Error{ErrorKind::interrupted,
                  "look at process",
@@ -76,7 +76,12 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   }
   stat.descriptors =
       look_at_descriptors(request.pid, before ? *before : std::vector<Descriptor>(), stat.notices);
+  stat.descriptor_count =
+      stat.descriptors ? stat.descriptors->after : count_descriptors(request.pid);
   stat.children = collect_descendants(**process, process_opener());
+  if (request.children) {
+    look_at_tree(request.pid, stat);
+  }
   stat.children_cpu_ns = children_cpu_time(**process);
   stat.threads_before = threads;
   stat.cpu_ns = cpu_time_of(request.pid);

@@ -1,5 +1,7 @@
 #include "commands/stream.hpp"
 
+#include "commands/output.hpp"
+
 #include <fmt/format.h>
 
 namespace tracso {
@@ -16,6 +18,11 @@ Stream::~Stream() {
   sink_->finish();
 }
 
+std::uint64_t Stream::finish() {
+  sink_->finish();
+  return sink_->dropped();
+}
+
 bool Stream::send(const std::string& line) {
   return sink_->push(line);
 }
@@ -30,6 +37,12 @@ void Stream::sample(std::int32_t pid) {
   }
   if (const auto look = sampler_->look()) {
     send(sample_line(pid, *look, look->at - begin_, dropped()));
+  }
+}
+
+void say_dropped(std::uint64_t lines) {
+  if (lines > 0) {
+    say(fmt::format("{} lines of --stream were dropped: its reader was too slow", lines));
   }
 }
 

@@ -28,6 +28,9 @@ class Stream {
 
   std::uint64_t dropped() const { return sink_->dropped(); }
 
+  /// Gives the reader a last moment; how many lines it has missed in all.
+  std::uint64_t finish();
+
  private:
   explicit Stream(std::unique_ptr<os::StreamSink> sink) : sink_(std::move(sink)) {}
 
@@ -41,5 +44,8 @@ std::string sample_line(std::int32_t pid,
                         const os::QuickLook& look,
                         std::chrono::nanoseconds since_begin,
                         std::uint64_t dropped);
+
+/// Says it where the reader of --stream was too slow for some lines.
+void say_dropped(std::uint64_t lines);
 
 }  // namespace tracso

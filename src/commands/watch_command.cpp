@@ -1,12 +1,15 @@
 #include "commands/watch_command.hpp"
 
+#include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "commands/output.hpp"
 #include "commands/stream.hpp"
 #include "commands/watch_frame.hpp"
 #include "commands/watch_state.hpp"
 #include "pick/curses_session.hpp"
+#include "render/words.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <poll.h>
@@ -15,7 +18,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <utility>
 
 namespace tracso {
 namespace {
@@ -80,6 +83,47 @@ std::string end_line(const WatchState& state, const std::string& why) {
   return out.dump();
 }
 
+// The same for people: --stream-format text.
+std::string sample_words(const WatchState& state) {
+  const WatchSample& sample = state.samples().back();
+  return fmt::format("{:.1f} s  resident {}  private {}  fds {}  threads {}  cpu {:.0f}%",
+                     sample.seconds,
+                     size_text(sample.look.resident),
+                     size_or_dash(sample.private_bytes),
+                     sample.look.descriptors,
+                     sample.look.threads,
+                     sample.cpu_share * 100);
+}
+
+std::string event_words(const WatchEvent& event) {
+  return fmt::format("{:.1f} s  {}  {}", event.seconds, event.what, printable(event.text));
+}
+
+// What --stream-format makes of the lines. One JSON value is an array:
+// each line of it is a whole element with the comma before it, so that any may be dropped.
+class Shape {
+ public:
+  explicit Shape(StreamFormat format) : format_(format) {}
+
+  std::string operator()(const std::string& json, const std::string& text) {
+    const bool first = std::exchange(first_, false);
+    return format_ == StreamFormat::text   ? text
+           : format_ == StreamFormat::json ? (first ? "[" : ",") + json
+                                           : json;
+  }
+
+  bool needs_end() const { return format_ == StreamFormat::json && !first_; }
+
+ private:
+  StreamFormat format_;
+  bool first_ = true;
+};
+
+struct Outlet {
+  std::unique_ptr<Stream> stream;
+  Shape shape;
+};
+
 // Where lines go: to standard output, to --stream, or both.
 class Lines {
  public:
@@ -89,40 +133,53 @@ class Lines {
       if (!out) {
         return out.error();
       }
-      streams_.push_back(std::move(*out));
+      outlets_.push_back({std::move(*out), Shape(StreamFormat::jsonl)});
     }
     if (request.stream) {
       auto out = Stream::open(*request.stream);
       if (!out) {
         return out.error();
       }
-      streams_.push_back(std::move(*out));
+      outlets_.push_back({std::move(*out), Shape(request.stream_format)});
     }
     return Done{};
   }
 
   /// false: nobody reads what was to be standard output.
-  bool send(const std::string& text) {
+  bool send(const std::string& json, const std::string& text) {
     bool read = true;
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-      read = (streams_[i]->send(text) || i > 0) && read;
+    for (std::size_t i = 0; i < outlets_.size(); ++i) {
+      read = (outlets_[i].stream->send(outlets_[i].shape(json, text)) || i > 0) && read;
     }
     return read;
   }
 
   bool send(const WatchState& state, const std::vector<WatchEvent>& events) {
     bool read = true;
-    for (const auto& stream : streams_) {
-      read = stream->send(sample_text(state, stream->dropped())) && read;
+    for (Outlet& out : outlets_) {
+      const std::string json = sample_text(state, out.stream->dropped());
+      read = out.stream->send(out.shape(json, sample_words(state))) && read;
     }
     for (const WatchEvent& event : events) {
-      read = send(event_line(state.pid(), event)) && read;
+      read = send(event_line(state.pid(), event), event_words(event)) && read;
     }
     return read;
   }
 
+  /// How many lines the reader of --stream has missed.
+  std::uint64_t finish() {
+    std::uint64_t dropped = 0;
+    for (Outlet& out : outlets_) {
+      if (out.shape.needs_end()) {
+        out.stream->send("]");
+      }
+      dropped = out.stream->finish();
+    }
+    return dropped;
+  }
+
  private:
-  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<Outlet> outlets_;
 };
 
 class Watch {
@@ -157,7 +214,7 @@ class Watch {
 
  private:
   int end(const std::string& why, int status) {
-    lines_.send(end_line(state_, why));
+    lines_.send(end_line(state_, why), why + "; " + state_.verdict());
     if (screen_ != nullptr && status != 0) {
       show(why);
     }
@@ -245,10 +302,12 @@ int watch(const WatchRequest& request) {
     return fail(done.error());
   }
   const int status = Watch(request, **state, lines, screen.get()).run();
+  const std::uint64_t dropped = lines.finish();
   if (screen) {
     screen.reset();
     say_result(**state);
   }
+  say_dropped(request.stream ? dropped : 0);
   return status;
 }
 

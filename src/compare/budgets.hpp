@@ -72,10 +72,20 @@ struct Tolerances {
   Tolerance of(const FigureName& figure) const;
 };
 
-/// One Budget per figure that both know, and one for libraries that are new.
+/// The figures of now. `measurable` names those that this kind of look can tell: one of these that
+/// is not known fails; empty: all.
+struct Measured {
+  StatFigures figures;
+  std::vector<std::string_view> measurable;
+
+  bool tells(std::string_view name) const;
+};
+
+/// One Budget per figure that the baseline knows and this look can tell, and one for libraries that
+/// are new.
 std::vector<Budget> check_baseline(const Baseline& baseline,
                                    const Tolerances& tolerances,
-                                   const StatFigures& figures,
+                                   const Measured& now,
                                    std::span<const std::string> libraries);
 
 }  // namespace tracso

@@ -17,7 +17,7 @@ Error malformed(std::string_view name, std::string reason) {
           "read the baseline",
           std::string(name),
           std::move(reason),
-          "tracso stat --save-baseline FILE CMD writes one"};
+          "--save-baseline FILE writes one"};
 }
 
 StatFigures read_figures(const JsonItem& item) {

@@ -70,6 +70,32 @@ std::string descriptors_text(const RenderOptions& options,
   return out;
 }
 
+std::string descriptor_diff_text(const RenderOptions& options,
+                                 const std::string& before,
+                                 const std::string& after,
+                                 const DescriptorChange& change) {
+  const std::string_view arrow = options.unicode ? "\xe2\x86\x92" : "->";
+  std::string out = paint(options.color,
+                          Style::bold,
+                          fmt::format("tracso {} descriptors of {} {} {}: {} {} {}",
+                                      glyphs(options.unicode).dot,
+                                      printable(before),
+                                      arrow,
+                                      printable(after),
+                                      change.before,
+                                      arrow,
+                                      change.after)) +
+                    "\n";
+  const auto list = [&](std::string_view what, const std::vector<Descriptor>& all, Style style) {
+    for (const Descriptor& one : all) {
+      out += "  " + paint(options.color, style, what) + "  " + descriptor_phrase(one) + "\n";
+    }
+  };
+  list("opened", change.opened, Style::green);
+  list("closed", change.closed, Style::red);
+  return change.opened.empty() && change.closed.empty() ? out + "No difference\n" : out;
+}
+
 std::string descriptors_csv(const std::vector<Descriptor>& descriptors) {
   std::string out = "fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers\n";
   for (const Descriptor& one : descriptors) {

@@ -3,6 +3,7 @@
 
 #include "tracso/renderer.hpp"
 #include "tracso/resources.hpp"
+#include "tracso/stat.hpp"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,12 @@ std::string descriptors_text(const RenderOptions& options,
                              std::int32_t pid,
                              const std::vector<Descriptor>& descriptors,
                              const std::vector<Notice>& notices);
+
+/// `tracso diff` of two lists: what was opened and what was closed.
+std::string descriptor_diff_text(const RenderOptions& options,
+                                 const std::string& before,
+                                 const std::string& after,
+                                 const DescriptorChange& change);
 
 /// RFC 4180: fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers.
 std::string descriptors_csv(const std::vector<Descriptor>& descriptors);

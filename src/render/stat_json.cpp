@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "render/json_parts.hpp"
+#include "render/memory_json.hpp"
 
 #include <fmt/format.h>
 
@@ -9,28 +10,6 @@
 
 namespace tracso {
 namespace {
-
-Json use_json(const MemoryUse& use) {
-  Json one = Json::object();
-  one["mapped"] = use.mapped;
-  one["resident"] = use.resident;
-  one["private"] = use.private_bytes;
-  one["dirty"] = use.dirty;
-  one["swapped"] = use.swapped;
-  return one;
-}
-
-Json classes_json(const std::optional<MemoryByClass>& memory) {
-  if (!memory) {
-    return nullptr;
-  }
-  Json out = Json::object();
-  for (std::size_t i = 0; i < memory_class_count; ++i) {
-    const auto what = static_cast<MemoryClass>(i);
-    out[std::string(memory_class_name(what))] = use_json((*memory)[what]);
-  }
-  return out;
-}
 
 Json peers_json(const std::vector<Holder>& peers) {
   Json out = Json::array();
@@ -157,6 +136,19 @@ Json children_part(const Stat& stat) {
   return out;
 }
 
+Json tree_part(const std::optional<TreeTotals>& tree) {
+  if (!tree) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  out["processes"] = tree->processes;
+  out["unread"] = tree->unread;
+  out["memory"] = memory_json(tree->memory);
+  out["fds"] = tree->descriptors;
+  out["threads"] = tree->threads;
+  return out;
+}
+
 Json activity_part(const Activity& activity) {
   Json out = Json::object();
   out["read_bytes"] = or_null(activity.read_bytes);
@@ -230,8 +222,10 @@ std::string stat_json(const Stat& stat) {
   out["memory"] = memory_part(stat);
   out["libraries"] = libraries_part(stat);
   out["descriptors"] = change_json(stat.descriptors);
+  out["descriptor_count"] = or_null(stat.descriptor_count);
   out["threads"] = threads_part(stat);
   out["children"] = children_part(stat);
+  out["tree"] = tree_part(stat.tree);
   out["io"] = activity_part(stat.activity);
   out["switches"] = Json::object();
   out["switches"]["voluntary"] = or_null(stat.activity.voluntary_switches);
@@ -254,6 +248,18 @@ std::string descriptors_json(std::int32_t pid,
   Json out = document("fds");
   out["pid"] = pid;
   out["descriptors"] = list_json(descriptors);
+  out["notices"] = notices_json(notices);
+  return printed(out, false);
+}
+
+std::string descriptor_diff_json(const std::string& before,
+                                 const std::string& after,
+                                 const DescriptorChange& change,
+                                 const std::vector<Notice>& notices) {
+  Json out = document("diff");
+  put_bytes(out, "old", before);
+  put_bytes(out, "new", after);
+  out["descriptors"] = change_json(change);
   out["notices"] = notices_json(notices);
   return printed(out, false);
 }

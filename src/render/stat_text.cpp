@@ -32,6 +32,7 @@ class StatReport {
     descriptors();
     threads();
     children();
+    tree();
     activity();
     runs();
     budgets();
@@ -50,6 +51,7 @@ class StatReport {
   void descriptors();
   void threads();
   void children();
+  void tree();
   void activity();
   void runs();
   void budgets();
@@ -160,7 +162,10 @@ std::string change_text(std::size_t before, std::size_t after) {
 
 void StatReport::descriptors() {
   if (!stat_.descriptors) {
-    line("fds", "not known");
+    line("fds",
+         stat_.descriptor_count
+             ? fmt::format("{} open; what they are is not known", *stat_.descriptor_count)
+             : "not known");
     return;
   }
   const DescriptorChange& change = *stat_.descriptors;
@@ -220,6 +225,21 @@ void StatReport::children() {
                                         : "",
                      child.resident ? ", " + size_text(*child.resident) + " resident" : ""));
   }
+}
+
+void StatReport::tree() {
+  if (!stat_.tree) {
+    return;
+  }
+  const MemoryUse all = stat_.tree->memory.total();
+  line("tree",
+       fmt::format("{} processes   resident {}   private {}   dirty {}   fds {}   threads {}",
+                   stat_.tree->processes,
+                   size_text(all.resident),
+                   size_text(all.private_bytes),
+                   size_text(all.dirty),
+                   stat_.tree->descriptors,
+                   stat_.tree->threads));
 }
 
 void StatReport::activity() {

@@ -136,6 +136,10 @@ TEST_CASE("examples: those of the recipes run", "[live][examples]") {
   check_all(of_markdown(read_file(in_repository("docs/recipes.md"))), 18);
 }
 
+TEST_CASE("examples: those of the costs run", "[live][examples]") {
+  check_all(of_markdown(read_file(in_repository("docs/costs.md"))), 11);
+}
+
 TEST_CASE("examples: those of --help run", "[live][examples]") {
   check_all(of_help(run_tracso({"--help"}).out), 6);
 }

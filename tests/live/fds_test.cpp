@@ -197,6 +197,40 @@ TEST_CASE("fds: 18,000 descriptors are all there", "[live][fds]") {
   CHECK(look->descriptors == count);
 }
 
+TEST_CASE("diff: descriptors saved before, and what is open now", "[live][fds][diff]") {
+  const TemporaryFolder folder;
+  Child child({"/usr/bin/python3",
+               "-c",
+               "import sys\nf = open('/etc/passwd'); print('f=%d' % f.fileno(), flush=True)\n"
+               "sys.stdin.readline(); f.close(); g = [open('/etc/group') for _ in range(3)]\n"
+               "print('g=%d' % g[0].fileno(), flush=True); sys.stdin.read()"});
+  numbers(child);
+  const std::string pid = std::to_string(child.pid());
+  const std::string old = folder / "old.json";
+  REQUIRE(run_tracso({"fds", pid, "-o", old}).status == 0);
+  CHECK(contains(run_tracso({"diff", old, pid}).out, "No difference"));
+  child.write("\n");
+  numbers(child);
+  const ProgramRun text = run_tracso({"diff", old, pid});
+  INFO(text.err);
+  CHECK(text.status == 0);
+  CHECK(contains(text.out, "opened  fd"));
+  CHECK(contains(text.out, "/etc/group"));
+  CHECK(contains(text.out, "closed"));
+  const ProgramRun ran = run_tracso({"diff", "--json", old, pid});
+  const Json all = Json::parse(ran.out, nullptr, false);
+  REQUIRE(all.is_object());
+  CHECK(all.at("kind") == "diff");
+  CHECK(all.at("descriptors").at("opened").size() == 3);
+  REQUIRE(all.at("descriptors").at("closed").size() == 1);
+  CHECK(all.at("descriptors").at("closed")[0].at("target") == "/etc/passwd");
+  CHECK(run_tracso({"diff", old, "999999999"}).status == 3);
+  CHECK(run_tracso({"diff", old, "/etc/passwd"}).status == 2);
+  CHECK(run_tracso({"diff", old, pid, "--fail-on", "libs>0"}).status == 2);
+  write_file(folder / "odd.json", R"({"schema":"tracso/1","kind":"fds","descriptors":7})");
+  CHECK(run_tracso({"diff", folder / "odd.json", pid}).status == 6);
+}
+
 TEST_CASE("fds: no such process, and a zombie, are said so", "[live][fds]") {
   CHECK(run_tracso({"fds", "999999999"}).status == 3);
   Child parent({"/usr/bin/python3",

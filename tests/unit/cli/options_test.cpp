@@ -122,6 +122,20 @@ TEST_CASE("options: gates take one word each", "[cli]") {
   CHECK(wrong.err.find("finding>=warning") != std::string::npos);
 }
 
+TEST_CASE("options: tolerances need a baseline", "[cli]") {
+  const auto request = trace_request(
+      {"--baseline", "b.json", "--fail-on-regression", "10%", "--tolerance", "rss=5%+1MB", "42"});
+  CHECK(request.baseline.compare == "b.json");
+  CHECK_FALSE(request.baseline.save);
+  REQUIRE(request.baseline.tolerances.named.size() == 1);
+  CHECK(request.baseline.tolerances.bytes);
+  CHECK(std::get<PidSource>(request.source).pid == 42);
+  CHECK(std::holds_alternative<LastSource>(trace_request({"--save-baseline", "b.json"}).source));
+  CHECK(leave({"--fail-on-regression", "10%", "42"}).status == 2);
+  CHECK(leave({"--baseline", "b.json", "--tolerance", "size=1", "42"}).status == 2);
+  CHECK(leave({"--baseline", "", "42"}).status == 2);
+}
+
 TEST_CASE("options: findings are a form, and each can be explained", "[cli]") {
   CHECK(trace_request({"--findings", "1"}).output.form == "findings");
   CHECK(leave({"--findings", "--tree", "1"}).status == 2);

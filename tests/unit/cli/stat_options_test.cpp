@@ -92,6 +92,12 @@ TEST_CASE("fds, watch and diff options", "[cli][stat]") {
   CHECK(watch.interval == std::chrono::milliseconds(500));
   CHECK(watch.watch_for == std::chrono::milliseconds(60'000));
   CHECK(refused({"watch", "4192", "--interval", "0"}) == 2);
+  CHECK(watch.stream_format == StreamFormat::jsonl);
+  CHECK(parsed<WatchRequest>({"watch", "4192", "--stream", "x", "--stream-format", "text"})
+            .stream_format == StreamFormat::text);
+  CHECK(refused({"watch", "4192", "--stream-format", "text"}) == 2);
+  CHECK(refused({"watch", "4192", "--stream", "x", "--stream-format", "xml"}) == 2);
+  CHECK(stat_of({"stat", "--children", "-v", "ls"}).children);
   const auto diff = parsed<DiffRequest>({"diff", "a.json", "4192", "--fail-on", "libs>0"});
   CHECK(diff.before == "a.json");
   CHECK(diff.after == "4192");

@@ -156,7 +156,7 @@ TEST_CASE("budgets: against a baseline, defaults and tolerances by name", "[comp
   now.fds = 3;
   const std::vector<std::string> same{"/lib/libc.so.6"};
   const auto ok = [&](const Tolerances& tolerances, std::string_view name) {
-    for (const Budget& one : check_baseline(baseline, tolerances, now, same)) {
+    for (const Budget& one : check_baseline(baseline, tolerances, {now, {}}, same)) {
       if (one.name == name) {
         return one.ok;
       }
@@ -175,8 +175,25 @@ TEST_CASE("budgets: against a baseline, defaults and tolerances by name", "[comp
   CHECK_FALSE(ok({}, "regression:fds"));
   CHECK(ok({}, "regression:new-libs"));
   const std::vector<std::string> more{"/lib/libc.so.6", "/lib/libnew.so.1"};
-  CHECK_FALSE(check_baseline(baseline, {}, now, more).back().ok);
-  CHECK(check_baseline(baseline, {}, now, more).back().text == "libnew.so.1");
+  CHECK_FALSE(check_baseline(baseline, {}, {now, {}}, more).back().ok);
+  CHECK(check_baseline(baseline, {}, {now, {}}, more).back().text == "libnew.so.1");
+}
+
+TEST_CASE(
+    "budgets: a figure of the baseline that could not be measured fails, one that this look "
+    "cannot tell does not",
+    "[compare][budgets]") {
+  Baseline baseline;
+  baseline.figures.rss = 10;
+  baseline.figures.peak = 12;
+  const auto budgets = check_baseline(baseline, {}, {{}, {"rss", "libs"}}, {});
+  REQUIRE(budgets.size() == 2);
+  CHECK(budgets[0].name == "regression:rss");
+  CHECK_FALSE(budgets[0].ok);
+  CHECK(budgets[0].text == "10 B -> not known");
+  CHECK(budgets[1].name == "regression:new-libs");
+  CHECK(budgets[1].ok);
+  CHECK(check_baseline(baseline, {}, {{}, {}}, {}).size() == 3);
 }
 
 }  // namespace
