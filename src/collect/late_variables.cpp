@@ -3,6 +3,7 @@
 #include "elf/memory_image.hpp"
 
 #include <array>
+#include <cstring>
 #include <map>
 #include <string>
 
@@ -30,15 +31,17 @@ class EnvironmentReader {
     return maps.elf_class == ElfClass::elf32 ? 4 : 8;
   }
 
-  std::optional<std::uint64_t> pointer_at(std::uint64_t address) const {
-    std::uint64_t wide = 0;
+  // The word at the beginning of these bytes, whatever the byte order of this machine.
+  std::uint64_t first_word(std::uint64_t bytes) const {
     std::uint32_t narrow = 0;
-    const auto into = word_ == 8 ? std::as_writable_bytes(std::span(&wide, 1))
-                                 : std::as_writable_bytes(std::span(&narrow, 1));
-    if (!process_.read_memory(address, into)) {
-      return std::nullopt;
-    }
-    return word_ == 8 ? wide : narrow;
+    std::memcpy(&narrow, &bytes, sizeof narrow);
+    return word_ == sizeof narrow ? narrow : bytes;
+  }
+
+  std::optional<std::uint64_t> pointer_at(std::uint64_t address) const {
+    std::uint64_t bytes = 0;
+    const auto into = std::as_writable_bytes(std::span(&bytes, 1)).first(word_);
+    return process_.read_memory(address, into) ? std::optional(first_word(bytes)) : std::nullopt;
   }
 
   // The first object of the base namespace that has the symbol: a program that uses it may hold
@@ -60,27 +63,54 @@ class EnvironmentReader {
   }
 
   std::optional<Variables> variables(std::uint64_t list) const {
+    const auto texts = list == 0 ? std::optional(std::vector<std::uint64_t>()) : addresses(list);
+    if (!texts) {
+      return std::nullopt;
+    }
+    // Of other variables no more than the first bytes is looked at.
+    std::vector<std::array<char, prefix.size()>> starts(texts->size());
+    std::vector<MemoryRead> pieces;
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+      pieces.push_back({(*texts)[i], std::as_writable_bytes(std::span(starts[i])), false});
+    }
+    process_.read_memory(pieces);
     Variables found;
-    for (std::size_t i = 0; i < most_variables; ++i) {
-      const auto text = list == 0 ? std::optional<std::uint64_t>(0) : pointer_at(list + i * word_);
-      if (!text) {
-        return std::nullopt;  // it is just being changed, or is no such list
+    for (std::size_t i = 0; i < texts->size(); ++i) {
+      if (pieces[i].got && std::string_view(starts[i].data(), starts[i].size()) == prefix) {
+        add((*texts)[i], found);
       }
-      if (*text == 0) {
-        return found;
+    }
+    return found;
+  }
+
+  // nullopt: it is just being changed, or is no such list.
+  std::optional<std::vector<std::uint64_t>> addresses(std::uint64_t list) const {
+    constexpr std::size_t step = 64;
+    std::vector<std::uint64_t> found;
+    while (found.size() < most_variables) {
+      std::array<std::uint64_t, step>
+          words{};  // of 32 bits: the lower half, on a little-endian one
+      std::vector<MemoryRead> pieces;
+      for (std::size_t i = 0; i < step; ++i) {
+        const std::uint64_t at = list + (found.size() + i) * word_;
+        pieces.push_back({at, std::as_writable_bytes(std::span(&words[i], 1)).first(word_), false});
       }
-      add(*text, found);
+      process_.read_memory(pieces);
+      for (std::size_t i = 0; i < step; ++i) {
+        if (!pieces[i].got) {
+          return std::nullopt;
+        }
+        const std::uint64_t address = first_word(words[i]);
+        if (address == 0) {
+          return found;
+        }
+        found.push_back(address);
+      }
     }
     return std::nullopt;
   }
 
-  // Of other variables no more than the first bytes is looked at.
   void add(std::uint64_t address, Variables& found) const {
-    std::array<char, prefix.size()> start{};
-    if (!process_.read_memory(address, std::as_writable_bytes(std::span(start))) ||
-        std::string_view(start.data(), start.size()) != prefix) {
-      return;
-    }
     const auto text = elf::read_text(process_, address, longest_value);
     const auto equals = text ? text->find('=') : std::string::npos;
     if (equals != std::string::npos) {
