@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "proc/maps.hpp"
+#include "proc/no_memory.hpp"
 #include "proc/root_prefix.hpp"
 
 #include <fmt/format.h>
@@ -11,38 +12,12 @@
 namespace tracso {
 namespace {
 
-std::string describe(const ProcessSource& process, const proc::ProcessStat& stat) {
-  return stat.name.empty() ? std::to_string(process.pid())
-                           : fmt::format("{} ({})", process.pid(), stat.name);
-}
-
 std::string without_deleted_mark(std::string path) {
   constexpr std::string_view mark = " (deleted)";
   if (path.ends_with(mark)) {
     path.resize(path.size() - mark.size());
   }
   return path;
-}
-
-// Kernel threads and zombies have a /proc folder but no memory.
-std::optional<Error> no_memory(const ProcessSource& process, const proc::ProcessStat& stat) {
-  if (stat.kernel_thread()) {
-    return Error{ErrorKind::denied,
-                 "explain process",
-                 describe(process, stat),
-                 "a kernel thread has no program and no libraries",
-                 ""};
-  }
-  if (stat.state == 'Z' || stat.state == 'X') {
-    return Error{
-        ErrorKind::not_found,
-        "explain process",
-        describe(process, stat),
-        fmt::format("it has ended; only its exit status waits for its parent {} (a zombie)",
-                    stat.parent),
-        ""};
-  }
-  return std::nullopt;
 }
 
 void read_environment(const ProcessSource& process,
@@ -120,14 +95,14 @@ Result<ProcessFacts> read_process_facts(const Target& target, std::vector<Notice
   if (const auto stat = process.read("stat")) {
     facts.stat = proc::parse_stat(*stat).value_or(proc::ProcessStat{});
   }
-  if (auto error = no_memory(process, facts.stat)) {
+  if (auto error = proc::no_memory("explain process", process.pid(), facts.stat)) {
     return *error;
   }
   auto text = process.read("maps");
   if (!text) {
     Error error = text.error();
     error.action = "read memory map of process";
-    error.subject = describe(process, facts.stat);
+    error.subject = proc::process_subject(process.pid(), facts.stat);
     return error;
   }
   auto mappings = proc::parse_maps(*text);
@@ -137,7 +112,7 @@ Result<ProcessFacts> read_process_facts(const Target& target, std::vector<Notice
   if (mappings->empty()) {
     return Error{ErrorKind::not_found,
                  "explain process",
-                 describe(process, facts.stat),
+                 proc::process_subject(process.pid(), facts.stat),
                  "it is ending: its memory is gone already",
                  ""};
   }

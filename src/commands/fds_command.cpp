@@ -6,7 +6,7 @@
 #include "os/live_commands.hpp"
 #include "os/live_process.hpp"
 #include "os/privileges.hpp"
-#include "os/sampler.hpp"
+#include "proc/no_memory.hpp"
 #include "render/fds_text.hpp"
 #include "render/stat_json.hpp"
 
@@ -35,9 +35,8 @@ int fds(const FdsRequest& request) {
   if (!process) {
     return fail(process.error());
   }
-  if (const auto sampler = os::Sampler::open(request.pid);
-      !sampler && sampler.error().kind != ErrorKind::denied) {
-    return fail(sampler.error());  // a zombie has no descriptors: that is not none
+  if (const auto error = proc::no_memory("look at process", **process)) {
+    return fail(*error);  // a zombie has no descriptors: that is not none
   }
   std::vector<Notice> notices;
   auto descriptors = collect_descriptors(**process, descriptor_borrower(request.pid), notices);

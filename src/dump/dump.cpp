@@ -5,6 +5,7 @@
 #include "dump/threads.hpp"
 #include "dump/waits.hpp"
 #include "proc/maps.hpp"
+#include "proc/no_memory.hpp"
 #include "python/thread_stacks.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,9 @@ class Dumper::Looking {
 
 // A library may have been loaded since the last look, or another program (exec).
 Result<Done> Dumper::Looking::prepare() {
+  if (auto error = proc::no_memory("look at process", *target_.process)) {
+    return *error;
+  }
   const auto executable = target_.process->read_link("exe");
   const auto text = target_.process->read("maps");
   if (!text) {
@@ -73,6 +77,14 @@ python::ThreadStacks Dumper::Looking::python_stacks(const std::vector<KernelView
                             "Python functions are missing",
                             ""});
     return {};
+  }
+  if (stacks->cut) {
+    dump.notices.push_back(
+        {"python-stacks-cut",
+         fmt::format("its Python stacks could not all be read within {} s, or fill too much memory",
+                     static_cast<double>(timeout_.count()) / 1000),
+         "Python functions are missing",
+         "--timeout SECONDS gives it longer"});
   }
   return std::move(*stacks);
 }

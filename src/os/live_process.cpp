@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "os/live_files.hpp"
+#include "os/process_directory.hpp"
 
 #include <fmt/format.h>
 
@@ -48,8 +49,7 @@ Result<std::string> read_all(int fd, std::string_view subject) {
 }  // namespace
 
 Result<std::unique_ptr<LiveProcess>> LiveProcess::open(std::int32_t pid) {
-  const std::string path = fmt::format("/proc/{}", pid);
-  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  auto [directory, thread] = open_process_directory(pid);
   if (!directory) {
     Error error = errno_error(errno, "look at process", std::to_string(pid));
     if (error.kind == ErrorKind::not_found) {
@@ -58,7 +58,7 @@ Result<std::unique_ptr<LiveProcess>> LiveProcess::open(std::int32_t pid) {
     }
     return error;
   }
-  return std::unique_ptr<LiveProcess>(new LiveProcess(pid, std::move(directory)));
+  return std::unique_ptr<LiveProcess>(new LiveProcess(pid, thread, std::move(directory)));
 }
 
 Error LiveProcess::failure(int number, std::string_view action, std::string_view name) const {
@@ -130,7 +130,7 @@ bool LiveProcess::read_piece(MemoryRead& piece) const {
   iovec remote{
       reinterpret_cast<void*>(piece.address),
       piece.into.size()};  // NOLINT(performance-no-int-to-ptr): the other process's address
-  const ssize_t count = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+  const ssize_t count = ::process_vm_readv(thread_, &local, 1, &remote, 1, 0);
   if (count >= 0 || (errno != EPERM && errno != ENOSYS)) {
     return count == static_cast<ssize_t>(piece.into.size());
   }
@@ -177,7 +177,7 @@ void LiveProcess::read_memory(std::span<MemoryRead> pieces) const {
                    piece.into.size()};  // NOLINT(performance-no-int-to-ptr): as above
       wanted += piece.into.size();
     }
-    const ssize_t got = ::process_vm_readv(pid_, local.data(), count, remote.data(), count, 0);
+    const ssize_t got = ::process_vm_readv(thread_, local.data(), count, remote.data(), count, 0);
     std::size_t left = got < 0 ? 0 : static_cast<std::size_t>(got);
     std::size_t whole = 0;
     while (whole < count && (left >= pieces[at + whole].into.size())) {

@@ -29,12 +29,14 @@ class LiveProcess final : public ProcessSource {
   Result<std::unique_ptr<File>> open_mapped(const MappedRange& range) const override;
 
  private:
-  LiveProcess(std::int32_t pid, UniqueFd directory) : pid_(pid), directory_(std::move(directory)) {}
+  LiveProcess(std::int32_t pid, std::int32_t thread, UniqueFd directory)
+      : pid_(pid), thread_(thread), directory_(std::move(directory)) {}
 
   Error failure(int number, std::string_view action, std::string_view name) const;
   bool read_piece(MemoryRead& piece) const;
 
   std::int32_t pid_;
+  std::int32_t thread_;  // pid_, or a thread that lives where the first does not
   UniqueFd directory_;
   mutable UniqueFd memory_;  // /proc/PID/mem, where process_vm_readv is not to be had
 };

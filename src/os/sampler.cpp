@@ -1,6 +1,8 @@
 #include "os/sampler.hpp"
 
 #include "base/result.hpp"
+#include "os/process_directory.hpp"
+#include "proc/no_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include <cerrno>
 #include <charconv>
 #include <ctime>
+#include <optional>
 
 namespace tracso::os {
 namespace {
@@ -28,6 +31,24 @@ CountBy way_of_this_kernel() {
 
   const bool counted = ::stat("/proc/self/fd", &status) == 0 && status.st_size > 0;
   return counted ? CountBy::size : CountBy::listing;
+}
+
+Error cannot_look(int number, std::int32_t pid) {
+  Error error = errno_error(number, "look at process", std::to_string(pid));
+  if (error.kind == ErrorKind::not_found) {
+    error.reason = "no such process";
+    error.hint = "'ps -ef' lists processes";
+  }
+  return error;
+}
+
+std::optional<Error> without_memory(std::int32_t pid, int directory) {
+  const UniqueFd fd = open_below(directory, "stat", 0);
+  std::array<char, 1024> text{};
+  const ssize_t count = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
+  const auto stat =
+      count <= 0 ? std::nullopt : proc::parse_stat({text.data(), static_cast<std::size_t>(count)});
+  return stat ? proc::no_memory("look at process", pid, *stat) : std::nullopt;
 }
 
 std::uint64_t count_entries(int directory) {
@@ -60,18 +81,21 @@ Result<Sampler> Sampler::open(std::int32_t pid, CountBy by) {
   sampler.pid_ = pid;
   sampler.by_ = by;
   sampler.page_bytes_ = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::string path = fmt::format("/proc/{}", pid);
-  sampler.process_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  sampler.process_ = open_process_directory(pid).directory;
+  if (!sampler.process_) {
+    return cannot_look(errno, pid);
+  }
   const int process = sampler.process_.get();
+  if (auto error = without_memory(pid, process)) {
+    return *error;
+  }
   sampler.statm_ = open_below(process, "statm", 0);
-  sampler.tasks_ = open_below(process, "task", O_DIRECTORY);
-  if (!sampler.process_ || !sampler.statm_ || !sampler.tasks_ ||
-      ::clock_getcpuclockid(pid, &sampler.clock_) != 0) {
-    return Error{ErrorKind::not_found,
-                 "look at process",
-                 std::to_string(pid),
-                 "no such process",
-                 "'ps -ef' lists processes"};
+  sampler.tasks_ = sampler.statm_ ? open_below(process, "task", O_DIRECTORY) : UniqueFd();
+  if (!sampler.tasks_) {
+    return cannot_look(errno, pid);
+  }
+  if (const int number = ::clock_getcpuclockid(pid, &sampler.clock_); number != 0) {
+    return cannot_look(number, pid);
   }
   // stat(2) on the folder is for everybody, its list is not.
   sampler.descriptors_ = by == CountBy::size

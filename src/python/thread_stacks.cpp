@@ -222,6 +222,7 @@ class ThreadStackReader::Reading {
     for (auto& runtime : runtimes_) {
       runtime.read(threads, stacks);
     }
+    stacks.cut = memory_.exhausted();
     return stacks;
   }
 

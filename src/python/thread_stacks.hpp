@@ -34,6 +34,7 @@ struct LockPlace {
 struct ThreadStacks {
   std::string version;  ///< "3.11.2"; empty: no Python runs here
   std::vector<ThreadStack> threads;
+  bool cut = false;  ///< a limit of time or bytes was reached: frames or threads are missing
   std::vector<LockPlace> gils;  ///< one per lock (each interpreter may have its own since 3.12)
 };
 

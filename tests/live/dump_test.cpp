@@ -324,3 +324,22 @@ TEST_CASE("dump: a document, several looks, and refusals", "[live][dump]") {
   CHECK(test::run_tracso({"dump", "none"}).status == 2);
   CHECK(test::run_tracso({"dump", "--interval", "x", pid}).status == 2);
 }
+
+// Three hundred stacks, and hardly any time.
+TEST_CASE("dump: a limit that was reached is told", "[live][dump]") {
+  test::Child child({test::python(),
+                     "-c",
+                     "import threading, time\n"
+                     "def down(n):\n"
+                     "  down(n - 1) if n else time.sleep(1000)\n"
+                     "for _ in range(300):\n"
+                     "  threading.Thread(target=down, args=(30,), daemon=True).start()\n"
+                     "print('ready', flush=True); input()"});
+  REQUIRE(child.line() == "ready");
+  const auto pid = std::to_string(child.pid());
+  const auto cut = test::run_tracso({"dump", "--json", "--timeout", "0.001", pid});
+  CHECK(cut.status == 0);
+  CHECK(test::notice_codes(nlohmann::json::parse(cut.out)).front() == "python-stacks-cut");
+  const auto text = test::run_tracso({"dump", "--timeout", "0.001", pid});
+  CHECK(text.out.find("within 0.001 s") != std::string::npos);
+}
