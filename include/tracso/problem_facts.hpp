@@ -84,6 +84,35 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+/// Threads that began in the code of one object: a pool that a library keeps.
+struct ThreadPool {
+  NodeId object{};
+  std::size_t threads = 0;
+  std::size_t idle = 0;  ///< of these, asleep when looked at
+  bool operator==(const ThreadPool&) const = default;
+};
+
+/// Arenas that glibc's malloc made for threads beside its heap.
+struct MallocArenas {
+  std::size_t count = 0;
+  std::uint64_t resident = 0, of_all = 0;  ///< in them; in the whole process
+  bool operator==(const MallocArenas&) const = default;
+};
+
+/// A variable of the loader that the process has now and was not started with so, or the reverse.
+struct ChangedVariable {
+  std::string name;
+  std::optional<std::string> before, now;  ///< nullopt: not set
+  bool operator==(const ChangedVariable&) const = default;
+};
+
+/// A symbol that an object wants and nothing in its scope defines.
+struct UndefinedName {
+  NodeId object{};
+  std::string symbol, version;
+  bool operator==(const UndefinedName&) const = default;
+};
+
 struct ProblemFacts {
   bool looked = false;   ///< the rest was read
   bool symbols = false;  ///< bindings, uses and runtimes were read too
@@ -98,8 +127,15 @@ struct ProblemFacts {
   std::vector<LibraryUse> uses;
   std::vector<OwnRuntime> runtimes;
   std::vector<NodeId> malloc_providers;  ///< to whom calls of malloc go; each once
-  /// Of a FILE: symbols that nothing in its closure defines.
-  std::vector<std::pair<NodeId, std::string>> undefined;
+  /// Of a FILE: nothing that it would load defines them. Of a process: functions that have not been
+  /// called yet, and nothing that is loaded defines them.
+  std::vector<UndefinedName> undefined;
+  std::optional<std::size_t> processors;  ///< that the process may use
+  std::vector<ThreadPool> pools;          ///< only where there are many threads
+  std::optional<MallocArenas> arenas;     ///< only where there are many
+  std::vector<ChangedVariable> changed_variables;
+  /// Objects that the loader opened under a name that depends on the working directory.
+  std::vector<std::pair<NodeId, std::string>> relative_names;
   bool operator==(const ProblemFacts&) const = default;
 };
 
@@ -108,5 +144,9 @@ Result<Trace> take_snapshot(const Target& target,
                             const SnapshotOptions& options,
                             const FactsOptions& wanted,
                             ProblemFacts& facts);
+
+/// What findings of a FILE rest on beside its graph: reads the symbol tables of all that it would
+/// load. What could not be read is a notice of the trace.
+void collect_file_facts(const FileSystem& files, Trace& trace, ProblemFacts& facts);
 
 }  // namespace tracso

@@ -71,9 +71,29 @@ class BindingsCollector {
     } else if (!value.bound && promised) {
       uses_.note(value, promised->object);
     }
+    if (!value.bound && !promised) {
+      note_undefined(value, name);
+    }
     if (!value.bound || value.to_code) {
       add_binding(value, promised, name);
     }
+  }
+
+  // Not even in what the object does not need itself, as a program's own functions for plug-ins.
+  void note_undefined(const SlotValue& value, const elf::SymbolName& name) {
+    const elf::Linkage& table = *set_.table(value.object);
+    if (set_.unreadable() > 0 || name.text.empty() ||
+        table.symbol(value.slot.symbol).binding == weak_binding) {
+      return;
+    }
+    for (std::size_t i = 0; i < set_.size(); ++i) {
+      const elf::Linkage* other = set_.table(i);
+      if (other != nullptr && (other->find(name) || other->find({name.text, ""}))) {
+        return;
+      }
+    }
+    facts_.undefined.push_back(
+        {node(value.object), std::string(name.text), std::string(name.version)});
   }
 
   void add_binding(const SlotValue& value,

@@ -306,10 +306,11 @@ void label_edges(Workspace& work, const StartFacts& start) {
     return;  // static: nobody searches
   }
   const ElfFile& program = work.mapped.objects[*work.executable].elf;
-  auto traits = loader::read_loader_traits(*work.target.files,
-                                           work.mapped.objects[*work.loader].path,
-                                           loader::kind_of(program),
-                                           cpu_of_target(work.options.cpu));
+  auto traits = loader::read_loader_traits(
+      *work.target.files,
+      work.mapped.objects[*work.loader].path,
+      loader::kind_of(program),
+      loader::with_tunables(cpu_of_target(work.options.cpu), start.environment.tunables));
   loader::choose_hwcaps(
       start.environment.hwcaps_prepend, start.environment.hwcaps_mask, traits.hwcaps);
   note_loader_files(start.environment, traits, work.trace.notices);

@@ -91,6 +91,22 @@ void LibraryUses::add_addresses_taken() {
   }
 }
 
+// The loader has copied them at the start: their library did its work by being there.
+void LibraryUses::add_copies() {
+  for (std::size_t i = 0; i < set_.size(); ++i) {
+    const elf::Linkage* table = set_.table(i);
+    for (const std::uint32_t symbol :
+         table != nullptr ? table->copies() : std::span<const std::uint32_t>()) {
+      const elf::SymbolName name(table->name(symbol), table->needed_version(symbol));
+      if (const auto found = set_.copied_from(i, name)) {
+        Tally& tally = tallies_[found->object];
+        add_once(tally.copiers, i);
+        tally.copied = tally.copied.empty() ? std::string(name.text) : tally.copied;
+      }
+    }
+  }
+}
+
 LibraryUse LibraryUses::answer(const Workspace& work, std::size_t object) const {
   const Tally& tally = tallies_[object];
   LibraryUse use;
@@ -110,6 +126,11 @@ LibraryUse LibraryUses::answer(const Workspace& work, std::size_t object) const 
   } else if (has_cause(work, use.node, EdgeKind::origin, true)) {
     use.state = State::used;
     use.reason = "Python imported it, which calls its init function";
+  } else if (!tally.copiers.empty()) {
+    use.state = State::used;
+    use.reason = fmt::format("{} took over the value of its variable {} (a copy relocation)",
+                             names(work, tally.copiers),
+                             tally.copied);
   } else if (tally.eager > 0) {
     use.reason = fmt::format("{} bound all at once: whether {} called, slots do not tell",
                              names(work, tally.at_once),
@@ -141,6 +162,7 @@ std::vector<LibraryUse> LibraryUses::answers(const Workspace& work) {
   }
   slots_.clear();
   add_addresses_taken();
+  add_copies();
   std::vector<LibraryUse> all;
   for (std::size_t i = 0; i < set_.size(); ++i) {
     const ObjectFile& file = *tracso::object(work.trace.graph[work.node_of_object[i]]);

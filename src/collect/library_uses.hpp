@@ -7,6 +7,7 @@
 #include "collect/slot_values.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace tracso {
@@ -30,6 +31,8 @@ class LibraryUses {
     std::vector<std::size_t> waiting;    // who has not called
     std::vector<std::size_t> at_once;    // who was bound at once
     std::vector<std::size_t> addresses;  // who holds an address of it
+    std::vector<std::size_t> copiers;    // who has the value of a variable of it
+    std::string copied;                  // the name of one such variable
   };
 
   struct Slot {
@@ -39,6 +42,7 @@ class LibraryUses {
 
   void add(const Slot& slot);
   void add_addresses_taken();
+  void add_copies();
   LibraryUse answer(const Workspace& work, std::size_t object) const;
 
   LinkageSet& set_;

@@ -71,11 +71,23 @@ const std::vector<std::size_t>& LinkageSet::closure(std::size_t object) {
 
 std::optional<LinkageSet::Found> LinkageSet::promised(std::size_t object,
                                                       const elf::SymbolName& name) {
-  for (const std::size_t candidate : closure(object)) {
-    const elf::Linkage* table = this->table(candidate);
+  return first_of(object, name, 0);
+}
+
+std::optional<LinkageSet::Found> LinkageSet::copied_from(std::size_t object,
+                                                         const elf::SymbolName& name) {
+  return first_of(object, name, 1);
+}
+
+std::optional<LinkageSet::Found> LinkageSet::first_of(std::size_t object,
+                                                      const elf::SymbolName& name,
+                                                      std::size_t from) {
+  const std::vector<std::size_t>& order = closure(object);  // the object itself is the first
+  for (std::size_t i = from; i < order.size(); ++i) {
+    const elf::Linkage* table = this->table(order[i]);
     const auto symbol = table != nullptr ? table->find(name) : std::nullopt;
     if (symbol) {
-      return Found{candidate, *symbol};
+      return Found{order[i], *symbol};
     }
   }
   return std::nullopt;

@@ -39,11 +39,14 @@ class LinkageSet {
 
   /// The first of the closure that has the symbol.
   std::optional<Found> promised(std::size_t object, const elf::SymbolName& name);
+  /// The first one behind the object itself: where the loader copies a variable from.
+  std::optional<Found> copied_from(std::size_t object, const elf::SymbolName& name);
 
   std::optional<std::size_t> object_of(NodeId node) const;
 
  private:
   void read(std::size_t object);
+  std::optional<Found> first_of(std::size_t object, const elf::SymbolName& name, std::size_t from);
 
   const Workspace& work_;
   std::vector<std::optional<elf::Linkage>> tables_;

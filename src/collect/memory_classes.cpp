@@ -94,6 +94,11 @@ MemoryUse rest_of(const MemoryUse& use, const MemoryUse& part) {
 
 }  // namespace
 
+bool is_malloc_arena(std::span<const MappingCost> mappings, std::size_t at) {
+  const Mapping& mapping = mappings[at].mapping;
+  return is_anonymous(mapping) && mapping.writable && !mapping.shared && is_arena(mappings, at);
+}
+
 MemoryUse memory_use(const MappingCost& cost) {
   return {cost.mapping.end - cost.mapping.start,
           cost.resident + cost.huge,

@@ -21,6 +21,9 @@ MemoryUse memory_use(const proc::MappingCost& cost);
 /// stack lies behind a guard page.
 MemoryClass class_of(std::span<const proc::MappingCost> mappings, std::size_t at);
 
+/// Whether mappings[at] is an arena that glibc's malloc made for threads, of 64-bit processes.
+bool is_malloc_arena(std::span<const proc::MappingCost> mappings, std::size_t at);
+
 /// Adds that mapping's bytes, or the rest of them that `use` says. `python_bytes` tells how much of
 /// an anonymous mapping is pymalloc's; empty: the process is no Python.
 void add_by_class(MemoryByClass& classes,

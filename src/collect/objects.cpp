@@ -115,6 +115,51 @@ std::optional<std::size_t> find_loader(const Workspace& work) {
   return work.facts.auxv ? object_at(work, work.facts.auxv->base) : std::nullopt;
 }
 
+// A loader names no interpreter; a static program that lies anywhere says that it is one.
+bool may_be_loader(const ElfFile& file) {
+  constexpr std::uint16_t et_dyn = 3;             // elf(5)
+  constexpr std::uint64_t df_1_pie = 0x08000000;  // glibc elf/elf.h
+  return file.type == et_dyn && file.interp.empty() && (file.dynamic.flags_1 & df_1_pie) == 0;
+}
+
+// What a kernel would start. C libraries name an interpreter too, and have a DT_SONAME.
+bool may_be_program(const ElfFile& file) {
+  constexpr std::uint16_t et_exec = 2;
+  return file.type == et_exec || (!file.interp.empty() && !file.dynamic.soname);
+}
+
+// Of several the one that the command line names.
+std::optional<std::size_t> find_program_of_loader(const Workspace& work) {
+  const auto is_named = [&](std::size_t index) {
+    const std::string_view name = base_name(work.mapped.objects[index].path.text);
+    return std::any_of(work.facts.command.begin(),
+                       work.facts.command.end(),
+                       [&](const std::string& word) { return base_name(word) == name; });
+  };
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < work.mapped.objects.size(); ++i) {
+    if (may_be_program(work.mapped.objects[i].elf) &&
+        (!found || (!is_named(*found) && is_named(i)))) {
+      found = i;
+    }
+  }
+  return found;
+}
+
+// "ld.so ./program" where the loader's records may not be read: the kernel has entered the loader,
+// and all that it tells of is that.
+void look_behind_loader(Workspace& work) {
+  if (work.link_maps || !work.executable ||
+      !may_be_loader(work.mapped.objects[*work.executable].elf)) {
+    return;
+  }
+  if (const auto program = find_program_of_loader(work)) {
+    work.log("started by name: the program is told by the memory map");
+    work.loader = work.executable;
+    work.executable = program;
+  }
+}
+
 ObjectFile object_file(const Workspace& work, std::size_t index) {
   const MappedObject& from = work.mapped.objects[index];
   ObjectFile object;
@@ -137,8 +182,6 @@ void add_record(const loader::LinkMapEntry& entry, std::size_t order, ObjectFile
     object.dlopen_count += entry.direct_opens;
     if (!entry.proxy && entry.bias != object.bases.front()) {
       object.bases.push_back(entry.bias);
-      object.note = fmt::format("there are {} copies of it, in namespaces of their own (dlmopen)",
-                                object.bases.size());
     }
     return;
   }
@@ -147,6 +190,26 @@ void add_record(const loader::LinkMapEntry& entry, std::size_t order, ObjectFile
   object.link_namespace = static_cast<std::int64_t>(entry.space);
   object.dlopen_count = entry.direct_opens;
   object.load_order = static_cast<std::uint32_t>(order);
+}
+
+// One file, mapped once for each namespace of dlmopen that has it: one node, and its copies by
+// name.
+void note_copies(Workspace& work, std::size_t object) {
+  std::vector<std::string> spaces;
+  std::vector<std::uint64_t> told;
+  for (std::size_t i = 0; i < work.object_of_entry.size(); ++i) {
+    const auto& entry = work.link_maps->entries[i];
+    if (work.object_of_entry[i] == object && !entry.proxy &&
+        std::find(told.begin(), told.end(), entry.bias) == told.end()) {
+      told.push_back(entry.bias);
+      spaces.push_back(std::to_string(entry.space));
+    }
+  }
+  auto& node = work.trace.graph.mutable_node(work.node_of_object[object]);
+  std::get<ObjectFile>(node.subject).note =
+      fmt::format("there are {} copies of it (dlmopen), in the namespaces {}",
+                  spaces.size(),
+                  join(spaces, ", "));
 }
 
 std::vector<std::size_t> load_order(const Workspace& work) {
@@ -202,6 +265,7 @@ void collect_objects(Workspace& work) {
   if (work.loader == work.executable) {
     work.loader.reset();
   }
+  look_behind_loader(work);
   note_public_fields_only(work);
 }
 
@@ -218,6 +282,11 @@ void add_object_nodes(Workspace& work) {
     if (work.object_of_entry[entry]) {
       auto& node = graph.mutable_node(work.node_of_entry(entry));
       add_record(work.link_maps->entries[entry], entry, std::get<ObjectFile>(node.subject));
+    }
+  }
+  for (std::size_t i = 0; i < work.node_of_object.size(); ++i) {
+    if (object(graph[work.node_of_object[i]])->bases.size() > 1) {
+      note_copies(work, i);
     }
   }
   add_vdso(work);

@@ -1,6 +1,11 @@
 #include "collect/problem_facts.hpp"
 
 #include "base/text.hpp"
+#include "collect/late_variables.hpp"
+#include "collect/memory_classes.hpp"
+#include "collect/processors.hpp"
+#include "collect/start_facts.hpp"
+#include "collect/thread_pools.hpp"
 
 #include <algorithm>
 
@@ -46,6 +51,61 @@ bool has_variable(const ProcessFacts& facts, std::string_view name) {
          });
 }
 
+// The kernel's account of all memory costs more than the map of it: it is asked for only where the
+// map alone shows many arenas.
+std::optional<MallocArenas> malloc_arenas(const Workspace& work, std::size_t more_than) {
+  std::vector<proc::MappingCost> bare(work.facts.mappings.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < bare.size(); ++i) {
+    bare[i].mapping = work.facts.mappings[i];
+  }
+  for (std::size_t i = 0; i < bare.size(); ++i) {
+    count += is_malloc_arena(bare, i) ? 1 : 0;
+  }
+  const auto text =
+      count > more_than ? work.target.process->read("smaps") : Result<std::string>(std::string());
+  const auto costs =
+      text ? proc::parse_smaps(*text) : Result<std::vector<proc::MappingCost>>(text.error());
+  MallocArenas arenas;
+  for (std::size_t i = 0; costs && i < costs->size(); ++i) {
+    arenas.of_all += (*costs)[i].resident;
+    if (is_malloc_arena(*costs, i)) {
+      ++arenas.count;
+      arenas.resident += (*costs)[i].resident;
+    }
+  }
+  return arenas.count == 0 ? std::nullopt : std::optional(arenas);
+}
+
+std::vector<std::pair<NodeId, std::string>> relative_names(const Workspace& work) {
+  std::vector<std::pair<NodeId, std::string>> found;
+  const std::size_t count = work.link_maps ? work.link_maps->entries.size() : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& entry = work.link_maps->entries[i];
+    if (work.object_of_entry[i] && work.object_of_entry[i] != work.executable &&
+        is_relative_name(entry.name)) {
+      std::pair one(work.node_of_entry(i), entry.name);
+      if (std::find(found.begin(), found.end(), one) == found.end()) {  // else a copy (dlmopen)
+        found.push_back(std::move(one));
+      }
+    }
+  }
+  return found;
+}
+
+// What is a matter of how many threads there are for how many processors.
+void add_crowds(const Workspace& work, ProblemFacts& facts) {
+  facts.processors = usable_processors(*work.target.process, *work.target.files);
+  if (!facts.processors) {
+    return;
+  }
+  const std::size_t many = 2 * *facts.processors;
+  if (count_threads(*work.target.process) > many) {
+    facts.pools = find_thread_pools(work);
+  }
+  facts.arenas = malloc_arenas(work, many);
+}
+
 }  // namespace
 
 void collect_problem_facts(const Workspace& work,
@@ -61,6 +121,9 @@ void collect_problem_facts(const Workspace& work,
   facts.library_path_set = has_variable(work.facts, "LD_LIBRARY_PATH");
   facts.writable_code = writable_code(work.facts.mappings);
   facts.places = find_open_places(work, environment, facts.user);
+  facts.relative_names = relative_names(work);
+  facts.changed_variables = find_changed_variables(work);
+  add_crowds(work, facts);
   if (const auto open = work.target.process->list("fd")) {
     facts.descriptors = open->size();
   }

@@ -1,5 +1,6 @@
 #include "commands/child_command.hpp"
 
+#include "tracso/loader_variables.hpp"
 #include "tracso/snapshot.hpp"
 
 #include "base/text.hpp"
@@ -32,9 +33,9 @@ std::map<std::string, std::string> environment_of(const std::string& text) {
   return all;
 }
 
-Variables loader_variables(const std::map<std::string, std::string>& environment) {
+Variables variables_of_loader(const std::map<std::string, std::string>& environment) {
   Variables found;
-  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"}) {
+  for (const char* name : loader_variables) {
     const auto value = environment.find(name);
     if (value != environment.end() && !value->second.empty()) {
       found.emplace_back(name, value->second);
@@ -119,7 +120,7 @@ class Children {
     const auto directory = target.process->read_link("cwd");
     directory_ = directory ? *directory : "/";
     table.target = fmt::format("pid:{}", request.pid);
-    table.variables = loader_variables(environment_);
+    table.variables = variables_of_loader(environment_);
     for (const std::string& program : request.programs) {
       table.programs.push_back(explain(program));
     }

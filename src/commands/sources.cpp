@@ -1,5 +1,6 @@
 #include "commands/sources.hpp"
 
+#include "tracso/loader_variables.hpp"
 #include "tracso/snapshot.hpp"
 
 #include "base/text.hpp"
@@ -46,7 +47,7 @@ std::string own_working_directory() {
 
 std::vector<std::pair<std::string, std::string>> own_loader_variables() {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"}) {
+  for (const char* name : loader_variables) {
     if (const char* value = std::getenv(name)) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
       variables.emplace_back(name, value);
     }
@@ -98,7 +99,7 @@ std::function<void(std::string)> logger(bool verbose) {
   return verbose ? [](const std::string& line) { say(line); } : std::function<void(std::string)>();
 }
 
-Result<Trace> explain(const FileSource& source, const TraceRequest& request) {
+Result<Trace> explain(const FileSource& source, const TraceRequest& request, ProblemFacts& facts) {
   std::unique_ptr<FileSystem> files;
   FileQuestion question;
   question.file.text = source.path;
@@ -123,7 +124,11 @@ Result<Trace> explain(const FileSource& source, const TraceRequest& request) {
   options.timeout = request.timeout;
   options.relocations = request.relocations;
   options.log = logger(request.verbose);
-  return explain_file({nullptr, files.get(), &commands}, question, options);
+  auto trace = explain_file({nullptr, files.get(), &commands}, question, options);
+  if (trace && symbol_depth(request) != SymbolDepth::none) {
+    collect_file_facts(*files, *trace, facts);
+  }
+  return trace;
 }
 
 Result<Trace> replay_trace(const os::Recording& recording,
@@ -241,13 +246,14 @@ void complete_modules(Trace& trace, const TraceRequest& request) {
 
 // What a plain report found, found without symbol tables.
 void note_plain_findings(Trace& trace) {
-  if (trace.process) {
-    trace.notices.push_back(
-        {"findings-of-report",
-         "these findings may be those of a plain report, which reads no symbol tables",
-         "crossed symbols may be missing",
-         fmt::format("tracso --findings {}", trace.process->pid)});
-  }
+  const std::string again =
+      fmt::format("tracso --findings {}",
+                  trace.process ? std::to_string(trace.process->pid) : trace.interpreter);
+  trace.notices.push_back(
+      {"findings-of-report",
+       "these findings may be those of a plain report, which reads no symbol tables",
+       "crossed and undefined symbols and unused libraries may be missing: " + again,
+       again});
 }
 
 Result<Obtained> from_last(const TraceRequest& request) {
@@ -332,7 +338,8 @@ Result<Obtained> obtain_trace(const TraceRequest& request, std::optional<int>& c
   }
   if (const auto* file = std::get_if<FileSource>(&request.source)) {
     const Progress progress("resolving " + file->path);
-    return obtained(explain(*file, request), {}, true);
+    auto trace = explain(*file, request, facts);
+    return obtained(std::move(trace), std::move(facts), true);
   }
   if (const auto* run = std::get_if<RunSource>(&request.source)) {
     auto trace = run_and_look(*run, request, look_options(request), facts, command_status);

@@ -8,7 +8,7 @@
 #include "graph/trace_words.hpp"
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
-#include "os/live_files.hpp"
+#include "os/process_list.hpp"
 #include "render/who.hpp"
 
 #include <fmt/format.h>
@@ -19,20 +19,6 @@ namespace tracso {
 namespace {
 
 constexpr int status_not_found = 1;
-
-std::vector<std::int32_t> all_processes() {
-  std::vector<std::int32_t> pids;
-  const auto names = os::LiveFiles("/").list({"/proc"});
-  for (const std::string& name : names ? *names : std::vector<std::string>()) {
-    const bool digits = name.find_first_not_of("0123456789") == std::string::npos;
-    const auto pid = digits ? parse_unsigned(name) : std::nullopt;
-    if (pid && *pid > 0 && *pid <= INT32_MAX) {
-      pids.push_back(static_cast<std::int32_t>(*pid));
-    }
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
-}
 
 std::string listed_pids(const std::vector<std::int32_t>& pids) {
   constexpr std::size_t most = 8;
@@ -91,7 +77,8 @@ WhoRow row_of(const HostLibrary& library) {
 HostAnswer scan(const std::string& name) {
   std::optional<LiveTarget> live;
   HostQuestion question;
-  question.pids = all_processes();
+  const auto pids = os::all_pids();
+  question.pids = pids ? *pids : std::vector<std::int32_t>();
   question.open = [&](std::int32_t pid) -> std::optional<Target> {
     auto opened = LiveTarget::open(pid);
     if (!opened) {

@@ -68,6 +68,10 @@ class Linkage {
   /// Symbols of others whose address lies in this file's data: they may be called without a slot.
   std::span<const std::uint32_t> addresses_taken() const { return addresses_taken_; }
 
+  /// Variables of others whose value the loader copies into this file (R_*_COPY): this one defines
+  /// them then, for all.
+  std::span<const std::uint32_t> copies() const { return copies_; }
+
   std::uint32_t symbol_count() const { return symbol_count_; }
 
   /// All zero for an index outside the table.
@@ -93,7 +97,7 @@ class Linkage {
   bool binds_now_ = false, knows_machine_ = false;
   std::uint64_t first_address_ = 0;
   std::vector<ImportSlot> slots_;
-  std::vector<std::uint32_t> addresses_taken_;
+  std::vector<std::uint32_t> addresses_taken_, copies_;
   std::uint32_t symbol_count_ = 0;
   std::vector<std::byte> symbols_, strings_;
   std::vector<std::uint16_t> version_of_;  // per symbol, with the hidden bit; empty: no versions

@@ -1,6 +1,7 @@
 // How a Linkage is filled. No field says how long a symbol table is: the hash table knows what is
 // exported, relocations know what is imported, and no other symbol is ever asked for.
 
+#include "elf/hash_tables.hpp"
 #include "elf/linkage.hpp"
 #include "elf/relocation_types.hpp"
 
@@ -12,9 +13,6 @@
 namespace tracso::elf {
 namespace {
 
-constexpr std::uint64_t most_symbols = 4'000'000;
-constexpr std::uint64_t most_table_bytes = std::uint64_t{64} << 20U;
-constexpr std::string_view too_many = "more entries in a table than any linker writes";
 constexpr std::uint64_t df_bind_now = 8, df_1_now = 1;
 constexpr std::uint64_t page = 4096;
 
@@ -60,120 +58,23 @@ class LinkageReader {
     }
   }
 
-  /// `bytes` of the table at that address.
   Result<std::vector<std::byte>> table(std::uint64_t address, std::uint64_t bytes) {
-    const auto place = image_.locate(address);
-    if (!place || bytes > place->room) {
-      return image_.fault("a table of its dynamic section leads out of the file");
-    }
-    if (bytes > most_table_bytes) {
-      return image_.fault(too_many);
-    }
-    std::vector<std::byte> content(static_cast<std::size_t>(bytes));
-    std::size_t done = 0;
-    while (done < content.size()) {
-      const auto got = image_.read(place->offset + done, std::span(content).subspan(done));
-      if (!got || *got == 0) {
-        return got ? image_.fault("cannot read file data") : got.error();
-      }
-      done += *got;
-    }
-    return content;
-  }
-
-  /// `count` numbers of 32 bits.
-  Result<std::vector<std::uint32_t>> numbers(std::uint64_t address, std::uint64_t count) {
-    if (count > most_symbols) {
-      return image_.fault(too_many);
-    }
-    const auto bytes = table(address, count * 4);
-    if (!bytes) {
-      return bytes.error();
-    }
-    const ByteView view = image_.encoding().view(*bytes);
-    std::vector<std::uint32_t> found(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i] = view.get<std::uint32_t>(4 * i).value_or(0);
-    }
-    return found;
+    return FileTables(image_).table(address, bytes);
   }
 
   Result<Done> read_hash() {
-    if (has(DT_GNU_HASH)) {
-      return read_gnu_hash(value(DT_GNU_HASH));
+    auto read = read_hash_tables(image_, entries_);
+    if (!read) {
+      return read.error();
     }
-    return has(DT_HASH) ? read_sysv_hash(value(DT_HASH)) : Result<Done>(Done{});
-  }
-
-  Result<Done> read_sysv_hash(std::uint64_t at) {
-    const auto head = numbers(at, 2);
-    auto buckets = head ? numbers(at + 8, (*head)[0]) : head;
-    auto chains = buckets ? numbers(at + 8 + std::uint64_t{(*head)[0]} * 4, (*head)[1]) : buckets;
-    if (!chains) {
-      return chains.error();
-    }
-    out_.buckets_ = std::move(*buckets);
-    out_.chains_ = std::move(*chains);
-    symbols_wanted_ = out_.chains_.size();
+    out_.gnu_ = read->gnu;
+    out_.bloom_shift_ = read->bloom_shift;
+    out_.first_hashed_ = read->first_hashed;
+    out_.bloom_ = std::move(read->bloom);
+    out_.buckets_ = std::move(read->buckets);
+    out_.chains_ = std::move(read->chains);
+    symbols_wanted_ = read->symbols;
     return Done{};
-  }
-
-  Result<Done> read_gnu_hash(std::uint64_t at) {
-    const auto head = numbers(at, 4);
-    if (!head) {
-      return head.error();
-    }
-    const std::uint64_t words = (*head)[2];
-    const std::uint64_t bucket_table = at + 16 + words * out_.word();
-    out_.gnu_ = true;
-    out_.first_hashed_ = (*head)[1];
-    out_.bloom_shift_ = (*head)[3];
-    auto buckets = numbers(bucket_table, (*head)[0]);
-    const auto bloom = table(at + 16, words * out_.word());
-    if (!buckets || !bloom) {
-      return buckets ? bloom.error() : buckets.error();
-    }
-    const ByteView view = image_.encoding().view(*bloom);
-    for (std::uint64_t i = 0; i < words; ++i) {
-      out_.bloom_.push_back(image_.encoding().address(view, i * out_.word()));
-    }
-    out_.buckets_ = std::move(*buckets);
-    return read_gnu_chains(bucket_table + std::uint64_t{(*head)[0]} * 4);
-  }
-
-  // The chain of the last symbol ends the table.
-  Result<Done> read_gnu_chains(std::uint64_t at) {
-    std::uint32_t last = 0;
-    for (const std::uint32_t bucket : out_.buckets_) {
-      last = std::max(last, bucket);
-    }
-    if (last < out_.first_hashed_ || last == 0) {
-      out_.buckets_.clear();  // nothing is exported
-      return Done{};
-    }
-    const auto place = image_.locate(at);
-    const std::uint64_t room = place ? place->room / 4 : 0;
-    std::uint64_t count = std::uint64_t{last} - out_.first_hashed_ + 1;
-    constexpr std::uint64_t step = 64, longest = 4096;
-    for (std::uint64_t tail = 0; tail < longest; tail += step) {
-      const std::uint64_t wanted = std::min(count + tail + step, room);
-      auto chains = numbers(at, wanted);
-      if (!chains) {
-        return chains.error();
-      }
-      for (std::uint64_t i = count + tail; i <= wanted && i > 0; ++i) {
-        if (((*chains)[i - 1] & 1U) != 0) {
-          chains->resize(i);
-          out_.chains_ = std::move(*chains);
-          symbols_wanted_ = out_.first_hashed_ + out_.chains_.size();
-          return Done{};
-        }
-      }
-      if (wanted == room) {
-        break;
-      }
-    }
-    return image_.fault("a chain of its hash table does not end");
   }
 
   Result<Done> read_relocations() {
@@ -232,12 +133,16 @@ class LinkageReader {
     const std::uint64_t type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
     const std::uint64_t symbol = wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
     const bool jump = type == types_->jump_slot, pointer = type == types_->address;
-    if (symbol == 0 || symbol >= most_symbols || (!jump && !pointer && type != types_->glob_dat)) {
+    const bool copy = type == types_->copy;
+    if (symbol == 0 || symbol >= most_symbols ||
+        (!jump && !pointer && !copy && type != types_->glob_dat)) {
       return;
     }
     const auto index = static_cast<std::uint32_t>(symbol);
     symbols_wanted_ = std::max<std::uint64_t>(symbols_wanted_, symbol + 1);
-    if (pointer && types_->address != types_->glob_dat) {
+    if (copy) {
+      out_.copies_.push_back(index);
+    } else if (pointer && types_->address != types_->glob_dat) {
       out_.addresses_taken_.push_back(index);
     } else {
       out_.slots_.push_back({address, index, jump, 0});

@@ -56,6 +56,14 @@ constexpr std::array rows{
          "build time.",
          "Use the newer file that the evidence names, or rebuild against the old one."},
         findings::missing_versions},
+    Row{{"undefined-symbol",
+         "a symbol that nothing defines",
+         "An object wants a function or a variable that neither it nor anything loaded with it "
+         "defines. Bound at once, the load fails; bound at the first call, the process ends there "
+         "('symbol lookup error'). A plug-in may mean one that the program brings which loads it.",
+         "Link it to the library that has the symbol (-Wl,-z,defs finds this at build time), or "
+         "install the version that it was built against."},
+        findings::undefined_symbols},
     Row{{"ldpath-override",
          "LD_LIBRARY_PATH wins over the copy that a library was built to use",
          "The library carries a RUNPATH to its own copy; the variable is asked first, so another "
@@ -153,8 +161,10 @@ constexpr std::array rows{
     Row{{"path-writable",
          "others may change what is loaded",
          "A library, its directory or a directory in which the loader looks can be written by "
-         "somebody beside root and the user of the process: he decides what it runs. Groups and "
-         "access lists are not looked at.",
+         "somebody beside root and the user of the process: he decides what it runs. It is an "
+         "error "
+         "where the process is root's, and where anybody may put a file before the one that is "
+         "loaded now. Groups and access lists are not looked at.",
          "chmod o-w, or chown to root or to the user of the process."},
         findings::writable_places},
     Row{{"path-gone",
@@ -169,6 +179,14 @@ constexpr std::array rows{
          "where they are known.",
          "An executable [stack] comes of a library that execstack names."},
         findings::writable_code},
+    Row{{"threads-over",
+         "more threads of maths runtimes than processors",
+         "OpenMP, OpenBLAS, MKL and TBB each start as many threads as they see processors, and see "
+         "those of the machine where a container may use few. At work together they wait for each "
+         "other; asleep they cost memory.",
+         "OMP_NUM_THREADS, OPENBLAS_NUM_THREADS or MKL_NUM_THREADS before the start, or the "
+         "package threadpoolctl."},
+        findings::too_many_threads},
     Row{{"fd-pressure",
          "file descriptors are nearly used up",
          "Opening anything fails then, libraries and modules too.",
@@ -201,6 +219,26 @@ constexpr std::array rows{
          "Load it earlier (import it first, LD_PRELOAD), or raise "
          "GLIBC_TUNABLES=glibc.rtld.optional_static_tls."},
         findings::static_tls},
+    Row{{"arena-heavy",
+         "much memory lies in malloc's arenas",
+         "glibc gives threads arenas of their own, up to eight for each processor of the machine, "
+         "and each keeps what is freed in it.",
+         "MALLOC_ARENA_MAX=2, or GLIBC_TUNABLES=glibc.malloc.arena_max=2; malloc_trim(3)."},
+        findings::heavy_arenas},
+    Row{{"path-cwd",
+         "a library was opened by a relative name",
+         "Its name was followed from the directory the process was in at that moment: from another "
+         "one, another file is loaded or none.",
+         "Give dlopen an absolute path, or $ORIGIN in RUNPATH."},
+        findings::relative_files},
+    Row{{"preload-late",
+         "a variable of the loader was changed after the start",
+         "The loader reads LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT once, when the program starts. "
+         "What was set later counts for the programs that this one starts, not for its own "
+         "dlopen.",
+         "If it was meant for this process, set it before the start or start it again "
+         "(execve)."},
+        findings::late_variables},
     Row{{"preload-active",
          "libraries were brought in by a preload",
          "They come before all others: their symbols win.",

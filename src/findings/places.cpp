@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tracso::findings {
 namespace {
@@ -53,6 +54,36 @@ void set_lines(std::vector<std::string> lines, Finding& finding) {
   finding.evidence = std::move(lines);
 }
 
+// A file put there would be loaded in place of this one.
+std::optional<NodeId> overtaken(const Evidence& evidence, const Place& place) {
+  if (place.what != Place::What::search_path) {
+    return std::nullopt;
+  }
+  for (const Edge& edge : evidence.graph().edges()) {
+    const ObjectFile* file = object(evidence.graph()[edge.to]);
+    if (file == nullptr || file->state == ObjectFile::State::missing) {
+      continue;
+    }
+    bool seen = false;
+    for (const SearchStep& step : edge.search) {
+      seen = seen || (step.outcome == SearchStep::Outcome::absent && step.directory == place.path);
+      if (step.outcome == SearchStep::Outcome::found) {
+        if (seen) {
+          return edge.to;
+        }
+        break;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Anybody may write there, or it belongs to somebody else and the process is root's.
+bool is_grave(const Place& place, std::uint32_t user) {
+  const bool open = (place.mode & write_by_others) != 0 && (place.mode & sticky) == 0;
+  return user == 0 && (open || place.owner != 0);
+}
+
 }  // namespace
 
 std::vector<Finding> writable_places(const Evidence& evidence) {
@@ -66,8 +97,14 @@ std::vector<Finding> writable_places(const Evidence& evidence) {
       continue;
     }
     places.push_back(&place);
-    lines.push_back(fmt::format("{}: {}", subject(evidence, place), who_may(place, facts.user)));
-    grave = grave || (open && (place.mode & sticky) == 0 && facts.user == 0);
+    const auto before = open ? overtaken(evidence, place) : std::nullopt;
+    lines.push_back(fmt::format(
+        "{}: {}{}",
+        subject(evidence, place),
+        who_may(place, facts.user),
+        before ? fmt::format(", and it comes before where {} is found", evidence.name(*before))
+               : ""));
+    grave = grave || before || is_grave(place, facts.user);
   }
   if (places.empty()) {
     return {};
@@ -125,6 +162,28 @@ std::vector<Finding> remote_files(const Evidence& evidence) {
       Severity::note,
       fmt::format("{} mapped from a network file system", libraries_are(places.size())),
       nodes_of(places));
+  set_lines(std::move(lines), finding);
+  return {std::move(finding)};
+}
+
+std::vector<Finding> relative_files(const Evidence& evidence) {
+  std::vector<NodeId> nodes;
+  std::vector<std::string> lines;
+  for (const auto& [node, name] : evidence.facts().relative_names) {
+    nodes.push_back(node);
+    lines.push_back(fmt::format("{}: opened as {}", evidence.described(node), name));
+  }
+  if (nodes.empty()) {
+    return {};
+  }
+  Finding finding =
+      finding_about(evidence,
+                    "path-cwd",
+                    Severity::note,
+                    fmt::format("{} opened by a name that depends on the working directory: {}",
+                                libraries_are(nodes.size()),
+                                listed(names_of(evidence, nodes))),
+                    nodes);
   set_lines(std::move(lines), finding);
   return {std::move(finding)};
 }

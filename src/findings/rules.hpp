@@ -19,10 +19,12 @@ std::vector<Finding> prediction_differs(const Evidence& evidence);
 std::vector<Finding> active_preloads(const Evidence& evidence);
 std::vector<Finding> missing_preloads(const Evidence& evidence);
 std::vector<Finding> empty_paths(const Evidence& evidence);
+std::vector<Finding> late_variables(const Evidence& evidence);
 
 std::vector<Finding> missing_needed(const Evidence& evidence);
 std::vector<Finding> missing_versions(const Evidence& evidence);
 std::vector<Finding> wrong_architecture(const Evidence& evidence);
+std::vector<Finding> undefined_symbols(const Evidence& evidence);
 
 std::vector<Finding> deleted_files(const Evidence& evidence);
 std::vector<Finding> replaced_files(const Evidence& evidence);
@@ -42,9 +44,12 @@ std::vector<Finding> unused_libraries(const Evidence& evidence);
 std::vector<Finding> writable_places(const Evidence& evidence);
 std::vector<Finding> creatable_paths(const Evidence& evidence);
 std::vector<Finding> remote_files(const Evidence& evidence);
+std::vector<Finding> relative_files(const Evidence& evidence);
 
 std::vector<Finding> writable_code(const Evidence& evidence);
 std::vector<Finding> scarce_descriptors(const Evidence& evidence);
+std::vector<Finding> too_many_threads(const Evidence& evidence);
+std::vector<Finding> heavy_arenas(const Evidence& evidence);
 std::vector<Finding> ignored_variables(const Evidence& evidence);
 std::vector<Finding> other_python_abi(const Evidence& evidence);
 std::vector<Finding> cuda_stubs(const Evidence& evidence);

@@ -188,6 +188,28 @@ std::vector<Finding> missing_preloads(const Evidence& evidence) {
   return findings;
 }
 
+std::vector<Finding> late_variables(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  const auto words = [](const std::optional<std::string>& value) {
+    return value ? *value : std::string("not set");
+  };
+  for (const ChangedVariable& one : evidence.facts().changed_variables) {
+    Finding finding = finding_about(
+        evidence,
+        "preload-late",
+        Severity::note,
+        fmt::format("{} was {} after the start: it counts for children, not for this process",
+                    one.name,
+                    !one.before ? "set"
+                    : !one.now  ? "taken out"
+                                : "changed"),
+        {});
+    finding.evidence = {"at the start: " + words(one.before), "now: " + words(one.now)};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 std::vector<Finding> empty_paths(const Evidence& evidence) {
   std::vector<Finding> findings;
   for (const NodeId node : evidence.objects()) {

@@ -1,10 +1,12 @@
 // What is needed and not there.
 
+#include "base/text.hpp"
 #include "findings/rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -55,6 +57,16 @@ void add_places(const Edge& edge, Finding& finding) {
       finding.evidence.push_back("looked in " + place);
     }
   }
+}
+
+// A library that was asked about by itself and is not called like one: who loads it is not known,
+// nor what that brings along.
+bool is_plugin(const Evidence& evidence, NodeId node) {
+  const ObjectFile& file = evidence.file(node);
+  const bool asked = evidence.trace().interpreter == file.path.text ||
+                     (!evidence.objects().empty() && evidence.objects().front() == node);
+  return asked && file.role == ObjectFile::Role::library &&
+         !base_name(file.path.text).starts_with("lib");
 }
 
 }  // namespace
@@ -129,6 +141,43 @@ std::vector<Finding> wrong_architecture(const Evidence& evidence) {
                       {edge.to});
     finding.evidence = {"needed by " + evidence.described(edge.from),
                         other->path + (other->note.empty() ? "" : ": " + other->note)};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<Finding> undefined_symbols(const Evidence& evidence) {
+  std::map<NodeId, std::vector<std::string>> by_object;
+  for (const UndefinedName& one : evidence.facts().undefined) {
+    by_object[one.object].push_back(one.version.empty() ? one.symbol
+                                                        : one.symbol + "@" + one.version);
+  }
+  std::vector<Finding> findings;
+  const bool live = evidence.trace().process.has_value();
+  for (const auto& [node, names] : by_object) {
+    const bool of_host = !live && is_plugin(evidence, node);
+    constexpr std::size_t most_in_title = 2;
+    constexpr std::size_t most = 12;
+    Finding finding = finding_about(evidence,
+                                    "undefined-symbol",
+                                    live || of_host ? Severity::note : Severity::warning,
+                                    fmt::format("{} wants {}, which nothing {} defines",
+                                                evidence.name(node),
+                                                listed(names, most_in_title),
+                                                live ? "loaded" : "it would be loaded with"),
+                                    {node});
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
+      finding.evidence.push_back("undefined: " + names[i]);
+    }
+    if (names.size() > most) {
+      finding.evidence.push_back(fmt::format("and {} more", names.size() - most));
+    }
+    if (live) {
+      finding.evidence.emplace_back("not called so far: the first call would end the process");
+    } else if (of_host) {
+      finding.evidence.emplace_back("the program that loads it may bring them");
+      finding.confidence = "inferred";
+    }
     findings.push_back(std::move(finding));
   }
   return findings;

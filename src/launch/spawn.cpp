@@ -118,6 +118,8 @@ Error exec_error(int number, const std::string& name) {
       error.hint = "the first line of a script, or PT_INTERP of a program, names it";
     } else {
       error.reason = is_path ? "no such file" : "command not found";
+      error.hint =
+          is_path ? "" : "it is looked for in PATH; for a file of this folder write ./" + name;
     }
     return error;
   }

@@ -41,6 +41,24 @@ std::optional<std::string_view> last_value(std::span<const Variable> variables,
   return value;
 }
 
+// glibc up to 2.38 ends each value in place, in the memory that /proc/PID/environ shows: what stood
+// behind a colon stands there as a variable of its own, "glibc.cpu.hwcaps".
+std::string tunables_of(std::span<const Variable> variables) {
+  std::string text;
+  bool goes_on = false;
+  for (const auto& [key, value] : variables) {
+    if (key == "GLIBC_TUNABLES") {
+      text = value;
+      goes_on = true;
+    } else if (goes_on && key.starts_with("glibc.")) {
+      text += ":" + key + "=" + value;
+    } else {
+      goes_on = false;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> read_whole_file(const FileSystem& files,
@@ -91,6 +109,10 @@ LoadEnvironment make_load_environment(const FileSystem& files,
   environment.working_directory = std::move(working_directory);
   if (const auto path = last_value(variables, "LD_LIBRARY_PATH")) {
     environment.library_path = std::string(*path);
+  }
+  if (!secure) {
+    environment.tunables = parse_cpu_tunables(tunables_of(variables),
+                                              last_value(variables, "LD_HWCAP_MASK").value_or(""));
   }
   add_names(environment.preload,
             last_value(variables, "LD_PRELOAD").value_or(""),

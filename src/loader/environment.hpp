@@ -5,6 +5,7 @@
 #include "tracso/target.hpp"
 
 #include "loader/ld_cache.hpp"
+#include "loader/tunables.hpp"
 #include "proc/loader_command.hpp"
 
 #include <memory>
@@ -40,6 +41,7 @@ struct LoadEnvironment {
   /// --inhibit-rpath: l_names, between colons, whose RPATH and RUNPATH do not count.
   std::optional<std::string> inhibit_rpath;
   std::string hwcaps_prepend, hwcaps_mask;  ///< --glibc-hwcaps-prepend, --glibc-hwcaps-mask
+  CpuTunables tunables;                     ///< of GLIBC_TUNABLES; AT_SECURE drops them
 };
 
 using Variable = std::pair<std::string, std::string>;

@@ -68,7 +68,7 @@ void plan_x86(Hwcaps& plan, bool wide, unsigned minor, const CpuFacts& cpu) {
   const bool haswell = wide && cpu.intel && cpu.haswell && !phi;
   plan.platform = phi ? "xeon_phi" : haswell ? "haswell" : wide ? "x86_64" : "i686";
   if (wide && minor >= first_with_glibc_hwcaps) {
-    for (unsigned level = cpu.x86_level; level >= 2; --level) {
+    for (unsigned level = std::min(cpu.x86_level, cpu.highest_searched); level >= 2; --level) {
       plan.names.push_back("x86-64-v" + std::to_string(level));
     }
     plan.isa_level = cpu.x86_level - 1;
@@ -78,18 +78,21 @@ void plan_x86(Hwcaps& plan, bool wide, unsigned minor, const CpuFacts& cpu) {
   }
   std::vector<std::string> words{"tls", plan.platform};
   plan.hwcap_bits = tls_bit | (phi ? xeon_phi_bit : haswell ? haswell_bit : 0);
+  const auto add_hwcap = [&](const char* name, std::uint64_t hwcap) {
+    if ((cpu.hwcap_mask & hwcap) != 0) {
+      words.emplace_back(name);
+      plan.hwcap_bits |= hwcap;
+    }
+  };
   if (wide) {
     if (cpu.intel && cpu.avx512_1) {
-      words.emplace_back("avx512_1");
-      plan.hwcap_bits |= 4;
+      add_hwcap("avx512_1", 4);
     }
-    words.emplace_back("x86_64");
-    plan.hwcap_bits |= 2;
+    add_hwcap("x86_64", 2);
   } else {
     plan.hwcap_bits |= i686_bit;
     if (cpu.sse2) {
-      words.emplace_back("sse2");
-      plan.hwcap_bits |= 1;
+      add_hwcap("sse2", 1);
     }
   }
   add_combinations(plan.subdirectories, words);

@@ -22,6 +22,9 @@ struct CpuFacts {
   bool avx512_1 = false;
   bool xeon_phi = false;
   std::uint32_t kernel = 0;  ///< version of the running kernel, 0x050a10 for 5.10.16; 0: unknown
+  // What tunables leave of it, for the choice of directories alone.
+  unsigned highest_searched = 4;                 ///< level
+  std::uint64_t hwcap_mask = ~std::uint64_t{0};  ///< of the old hwcap names
   bool operator==(const CpuFacts&) const = default;
 };
 

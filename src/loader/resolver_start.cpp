@@ -86,7 +86,8 @@ void Resolver::Walk::find_loader() {
     path = default_interpreter(program);
   }
   const TargetPath absolute{absolute_path(path, environment_.working_directory)};
-  result.traits = read_loader_traits(files_, absolute, kind_of(program), this_cpu());
+  result.traits = read_loader_traits(
+      files_, absolute, kind_of(program), with_tunables(this_cpu(), environment_.tunables));
   choose_hwcaps(environment_.hwcaps_prepend, environment_.hwcaps_mask, result.traits.hwcaps);
   if (is_musl()) {
     lists_.front() = LoadedList{};  // the program is not on its list

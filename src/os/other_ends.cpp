@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "os/process_list.hpp"
 
 #include <fmt/format.h>
 
@@ -186,21 +187,6 @@ class Search {
   std::map<std::string, std::vector<HeldEnd>> found_;
 };
 
-std::vector<std::int32_t> all_processes() {
-  std::vector<std::int32_t> pids;
-  const Folder folder(::opendir("/proc"));
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone
-  for (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr; entry != nullptr;
-       entry = ::readdir(folder.get())) {
-    if (const auto pid = parse_unsigned(static_cast<const char*>(entry->d_name));
-        pid && *pid <= INT32_MAX) {
-      pids.push_back(static_cast<std::int32_t>(*pid));
-    }
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
-}
-
 }  // namespace
 
 // Another network namespace is entered by a thread of its own, which ends with it: ours stays.
@@ -226,7 +212,8 @@ std::map<std::string, std::vector<HeldEnd>> find_holders(const std::set<std::str
                                                          std::size_t most) {
   Search search(links, most);
   if (!links.empty()) {
-    for (const std::int32_t pid : all_processes()) {
+    const auto pids = all_pids();
+    for (const std::int32_t pid : pids ? *pids : std::vector<std::int32_t>()) {
       search.look_at(pid);
     }
   }

@@ -96,6 +96,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
+}  // namespace
+
 Result<std::vector<std::int32_t>> all_pids() {
   const std::unique_ptr<DIR, CloseDirectory> directory(::opendir("/proc"));
   if (!directory) {
@@ -111,8 +113,6 @@ Result<std::vector<std::int32_t>> all_pids() {
   std::sort(pids.begin(), pids.end());
   return pids;
 }
-
-}  // namespace
 
 Result<std::vector<proc::ProcessEntry>> list_processes() {
   const auto pids = all_pids();

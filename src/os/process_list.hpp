@@ -5,9 +5,14 @@
 
 #include "proc/process_entry.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace tracso::os {
+
+/// Numbers of all processes in /proc, ours and kernel threads among them, ascending. failed: /proc
+/// is not there.
+Result<std::vector<std::int32_t>> all_pids();
 
 /// Every process but kernel threads and ourselves, ascending by pid. What may not be read of one
 /// stays empty. failed: /proc is not there.

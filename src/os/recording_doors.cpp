@@ -14,8 +14,9 @@ namespace tracso::os {
 namespace {
 
 bool kept_variable(std::string_view entry) {
-  constexpr std::array<std::string_view, 4> prefixes{
-      "LD_", "PYTHON", "VIRTUAL_ENV=", "CONDA_PREFIX="};
+  // The loader itself cuts GLIBC_TUNABLES into entries: "glibc.cpu.hwcaps=-AVX2".
+  constexpr std::array<std::string_view, 6> prefixes{
+      "LD_", "PYTHON", "VIRTUAL_ENV=", "CONDA_PREFIX=", "GLIBC_TUNABLES=", "glibc."};
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
     return entry.starts_with(prefix);
   });

@@ -99,10 +99,21 @@ std::string Tree::text() {
   return std::move(out_);
 }
 
+// What a program names as its interpreter and needs as well (musl: its C library is its loader) is
+// one object, and one line.
 std::vector<Tree::Branch> Tree::branches(NodeId node) const {
+  const auto edges = trace_.graph.effects_of(node);
   std::vector<Branch> out;
-  for (const EdgeId edge : trace_.graph.effects_of(node)) {
-    out.push_back({trace_.graph[edge].to, &trace_.graph[edge]});
+  for (const EdgeId id : edges) {
+    const Edge& edge = trace_.graph[id];
+    const bool told_below =
+        edge.kind == EdgeKind::interpreter &&
+        std::any_of(edges.begin(), edges.end(), [&](EdgeId other) {
+          return trace_.graph[other].to == edge.to && trace_.graph[other].kind == EdgeKind::needed;
+        });
+    if (!told_below) {
+      out.push_back({edge.to, &edge});
+    }
   }
   return out;
 }

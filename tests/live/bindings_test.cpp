@@ -133,6 +133,86 @@ TEST_CASE("bindings: a file and a document have none, and the refusal says why",
   CHECK(run_tracso({"--bindings", "--csv", "1"}).status == 2);
 }
 
+// A program that writes into its own GOT, as hooking libraries and exploits do: what the file says,
+// and what the loader once wrote, is no longer where the call goes.
+TEST_CASE("bindings: a slot that was changed in memory shows where it leads now",
+          "[live][bindings]") {
+  const std::string flags = GENERATE(std::string("-Wl,-z,lazy"), std::string("-Wl,-z,now"));
+  const Workshop shop;
+  shop.write("two.c", "int shared(void){return 2;}\n");
+  shop.write("hook.c", "int shared(void){return 7;}\nint other(void){return 8;}\n");
+  shop.write(
+      "flip.c",
+      "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <link.h>\n#include <stdio.h>\n"
+      "#include <string.h>\nint shared(void);extern ElfW(Dyn) _DYNAMIC[];\n"
+      "static struct link_map*me;\n"
+      "static void write_slot(ElfW(Rela)*r,size_t n,const ElfW(Sym)*s,const char*t,void*to){"
+      "for(size_t i=0;i<n;i++)if(!strcmp(t+s[ELF64_R_SYM(r[i].r_info)].st_name,\"shared\"))"
+      "*(void**)(me->l_addr+r[i].r_offset)=to;}\n"
+      "static void flip(void*to){ElfW(Rela)*j=0,*r=0;ElfW(Sym)*s=0;char*t=0;size_t jn=0,rn=0;"
+      "for(ElfW(Dyn)*d=_DYNAMIC;d->d_tag;d++){switch(d->d_tag){"
+      "case DT_JMPREL:j=(void*)d->d_un.d_ptr;break;case DT_PLTRELSZ:jn=d->d_un.d_val/24;break;"
+      "case DT_RELA:r=(void*)d->d_un.d_ptr;break;case DT_RELASZ:rn=d->d_un.d_val/24;break;"
+      "case DT_SYMTAB:s=(void*)d->d_un.d_ptr;break;"
+      "case DT_STRTAB:t=(void*)d->d_un.d_ptr;break;}}"
+      "write_slot(j,jn,s,t,to);write_slot(r,rn,s,t,to);}\n"
+      "int main(int c,char**v){char line[64];(void)c;me=_r_debug.r_map;"
+      "void*h=dlopen(v[1],RTLD_NOW|RTLD_LOCAL);if(!h)return 1;"
+      "do{printf(\"%d\\n\",shared());fflush(stdout);if(!fgets(line,64,stdin))return 0;"
+      "line[strcspn(line,\"\\n\")]=0;flip(dlsym(h,line));}while(1);}\n");
+  REQUIRE(shop.run("gcc -shared -fPIC two.c -Wl,-soname,libtwo.so -o libtwo.so"));
+  REQUIRE(shop.run("gcc -shared -fPIC hook.c -Wl,-soname,libhook.so -o libhook.so"));
+  REQUIRE(shop.run("gcc -w flip.c -L. -ltwo -Wl,-z,norelro -Wl,-rpath,'$ORIGIN' " + flags +
+                   " -o flip -ldl"));
+  Child child({shop.path("flip"), shop.path("libhook.so")});
+  REQUIRE(child.line() == "2");
+  const auto before = binding(asked("--bindings", child.pid()), "flip", "shared");
+  CHECK(before.at("provider") == "libtwo.so");
+  CHECK(before.at("interposed") == false);
+
+  child.write("shared\n");
+  REQUIRE(child.line() == "7");
+  const auto all = asked("--bindings", child.pid());
+  const auto after = binding(all, "flip", "shared");
+  CHECK(after.at("provider") == "libhook.so");
+  CHECK(after.at("promised") == "libtwo.so");
+  CHECK(after.at("interposed") == true);
+  CHECK(contains(run_tracso({"--bindings", std::to_string(child.pid())}).out,
+                 "libhook.so serves 1 function of libtwo.so"));
+
+  child.write("other\n");  // a function of another name: no rule of the loader leads there
+  REQUIRE(child.line() == "8");
+  const auto hooked = binding(asked("--bindings", child.pid()), "flip", "shared");
+  CHECK(hooked.at("provider") == "libhook.so");
+  CHECK(hooked.at("promised") == "libtwo.so");
+}
+
+TEST_CASE("unused: a library of which only a variable was copied is used", "[live][bindings]") {
+  const Workshop shop;
+  shop.write("data.c", "int only_data=7;int never(void){return 1;}\n");
+  shop.write("rest.c", "int rest=1;\n");
+  shop.write("main.c",
+             "#include <stdio.h>\n#include <unistd.h>\nextern int only_data;"
+             "int main(void){printf(\"%d\\n\",only_data);fflush(stdout);pause();return 0;}\n");
+  for (const std::string name : {"data", "rest"}) {
+    REQUIRE(shop.run("gcc -shared -fPIC " + name + ".c -Wl,-soname,lib" + name + ".so -o lib" +
+                     name + ".so"));
+  }
+  REQUIRE(
+      shop.run("gcc -no-pie -fno-pic main.c -L. -Wl,--no-as-needed -ldata -lrest "
+               "-Wl,-z,lazy -Wl,-rpath,'$ORIGIN' -o main"));
+  Child child({shop.path("main")});
+  REQUIRE(child.line() == "7");
+  const auto all = asked("--unused", child.pid());
+  if (!contains(run_program({"readelf", "-rW", shop.path("main")}).out, "_COPY")) {
+    WARN("NOT TRIED: this compiler makes no copy relocation here");
+    return;
+  }
+  CHECK(use(all, "libdata.so").at("state") == "used");
+  CHECK(contains(use(all, "libdata.so").at("reason"), "only_data"));
+  CHECK(use(all, "librest.so").at("state") == "not called so far");
+}
+
 TEST_CASE("unused: used, not called so far, and unknown are told apart", "[live][bindings]") {
   const Lab lab;
   Child child({lab.shop.path("program")});

@@ -85,7 +85,7 @@ TEST_CASE("run loads: agree with the loader for plugins", "[live][run][loads]") 
 }
 
 TEST_CASE("run loads: agree with the loader for pythons", "[live][run][loads]") {
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     check_against_loader(
         {program, "-c", "import ctypes, ssl, sqlite3; ctypes.CDLL('libutil.so.1')"});
   }

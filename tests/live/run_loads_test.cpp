@@ -104,7 +104,7 @@ TEST_CASE("run: musl's and a 32-bit loader tell too", "[live][run][loads]") {
 }
 
 TEST_CASE("run: every library of a python appears at an event", "[live][run][loads]") {
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     const Watched watched = watch({program, "-c", "import ssl, _ctypes; print(3)"});
     CAPTURE(program);
     REQUIRE(watched.ran.result);
@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
 TEST_CASE("run: a python that is loaded late is caught at its end", "[live][run][loads]") {
   // A program that is not linked with Python and opens it: found at the loader's event.
   std::string library;
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     const SeenRun ran = run({program, "-c", "pass"});
     const auto& maps = ran.looks.front().maps;
     const std::size_t name = maps.find("/libpython3.");

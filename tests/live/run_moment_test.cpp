@@ -28,7 +28,7 @@ bool has(const Look& look, std::string_view name) {
 }  // namespace
 
 TEST_CASE("run: every python is caught with its modules before it destroys them", "[live][run]") {
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     const SeenRun ran = run({program, "-c", "import ssl"});
     CAPTURE(program);
     const Look& look = only_look(ran);
@@ -41,7 +41,7 @@ TEST_CASE("run: every python is caught with its modules before it destroys them"
 }
 
 TEST_CASE("run: python's modules and stdout are alive at the moment", "[live][run]") {
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     // A finalizer that is called when modules are destroyed must not have run yet.
     const std::string script = write_file("order.py", R"(
 import os, sys, atexit

@@ -381,7 +381,7 @@ try: ctypes.CDLL("libtracso_nowhere.so")
 except OSError: pass
 atexit.register(say, "end")
 )");
-  for (const std::string& program : pythons()) {
+  for (const std::string& program : python_programs()) {
     write_file("killed.txt", "");
     const pid_t tool = fork();
     if (tool == 0) {

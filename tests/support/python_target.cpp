@@ -39,6 +39,7 @@ std::vector<std::string> candidates() {
   }
   programs.emplace_back("/usr/bin/python3");
   programs.emplace_back("/usr/bin/python3-dbg");
+  programs.emplace_back("/usr/local/bin/python3");
   const std::string more = environment_value("TRACSO_PYTHONS");
   for (const auto program : split_words(more, ":")) {
     programs.emplace_back(program);

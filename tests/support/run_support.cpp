@@ -4,9 +4,9 @@
 #include "os/live_process.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
+#include "support/python_target.hpp"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -150,31 +150,22 @@ std::string need_program(const std::vector<std::string>& candidates) {
   return "";
 }
 
-std::vector<std::string> pythons() {
-  std::vector<std::string> found;
-  std::vector<std::string> patterns = {"/usr/bin/python3.[0-9]*", "/usr/local/bin/python3.[0-9]*"};
-  if (const char* home = std::getenv("HOME")) {
-    patterns.push_back(std::string(home) + "/.pyenv/versions/*/bin/python");
+std::vector<std::string> python_programs() {
+  std::vector<std::string> programs;
+  std::string tried;
+  for (const Python& python : pythons(&tried)) {
+    programs.push_back(python.program);
   }
-  for (const auto& pattern : patterns) {
-    glob_t matches{};
-    if (glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
-      for (std::size_t i = 0; i < matches.gl_pathc; ++i) {
-        const std::string path = matches.gl_pathv[i];
-        if (path.find("config") == std::string::npos) {
-          found.push_back(path);
-        }
-      }
-    }
-    globfree(&matches);
-  }
-  INFO("this test needs a Python in /usr/bin, /usr/local/bin or pyenv");
-  REQUIRE(!found.empty());
-  return found;
+  INFO("this test needs a Python; tried" << tried);
+  REQUIRE(!programs.empty());
+  std::stable_partition(programs.begin(), programs.end(), [](const std::string& path) {
+    return path.starts_with("/usr/bin/");
+  });
+  return programs;
 }
 
 std::string python() {
-  return pythons().front();
+  return python_programs().front();
 }
 
 }  // namespace tracso::test

@@ -51,9 +51,10 @@ std::string write_file(const std::string& name, const std::string& text, unsigne
 /// The first of the given programs that is here; fails the test where none is.
 std::string need_program(const std::vector<std::string>& candidates);
 
-/// Every CPython that can be found on this machine; at least one, or the test fails.
-std::vector<std::string> pythons();
-/// One that is no wrapper script.
+/// The programs of pythons() (support/python_target.hpp), the system's first; at least one, or the
+/// test fails.
+std::vector<std::string> python_programs();
+/// The first of them; no wrapper script.
 std::string python();
 
 }  // namespace tracso::test
