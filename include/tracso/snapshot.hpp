@@ -22,9 +22,11 @@ struct RefusedName {
 };
 
 struct SnapshotOptions {
-  std::string elf = "auto";    ///< auto, native, readelf
-  bool children = false;       ///< descendants' libraries join the graph
-  bool costs = false;          ///< resident and private bytes
+  std::string elf = "auto";  ///< auto, native, readelf
+  bool children = false;     ///< descendants' libraries join the graph
+  bool costs = false;        ///< resident and private bytes
+  /// With costs: also the whole process by use, for which heads of the heap's pools are read.
+  bool memory_classes = true;
   bool relocations = false;    ///< pages that the loader writes to; reads tables of every file
   bool dlopen_hints = false;   ///< look for who may have called dlopen; reads whole files
   bool distributions = false;  ///< of Python modules; reads what installers wrote down

@@ -71,8 +71,9 @@ struct Stat {
   std::optional<MemoryByClass> memory;
   LibraryCosts libraries;
   std::vector<HeavyLibrary> heaviest;
-  /// Paths of all libraries: what a baseline compares.
+  /// Paths of all libraries, of several runs those of each: what a baseline and --deny look at.
   std::vector<std::string> library_names;
+  bool libraries_known = false;  ///< false: of one run at least they could not be read
 
   std::optional<DescriptorChange> descriptors;
   /// How many are open, known also where they may not be listed.

@@ -4,6 +4,7 @@
 #include "tracso/graph.hpp"
 #include "tracso/import_step.hpp"
 #include "tracso/python_probe.hpp"
+#include "tracso/resources.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -107,6 +108,8 @@ struct Trace {
   std::optional<ProcessInfo> process;
   std::optional<CommandInfo> command;
   Intrusion intrusion;
+  /// All memory of the process by use; nullopt: not asked for, or not readable.
+  std::optional<MemoryByClass> memory;
   Graph graph;
   std::vector<PythonModule> modules;  ///< the whole of sys.modules
   std::vector<Load> loads;

@@ -63,6 +63,13 @@ std::variant<CostRequest, Leave> fds_request(const FdsWords& words) {
 }
 
 std::variant<CostRequest, Leave> diff_request(const DiffWords& words) {
+  for (const std::string& word : {words.before, words.after}) {
+    if (word.find_first_not_of("0123456789") == std::string::npos) {
+      if (const auto pid = pid_word(word); std::holds_alternative<Leave>(pid)) {
+        return std::get<Leave>(pid);
+      }
+    }
+  }
   DiffRequest request;
   request.before = words.before;
   request.after = words.after;

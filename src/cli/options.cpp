@@ -279,6 +279,7 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   const std::string& form = request.output.form;
   request.costs = request.output.by != ByteKind::file || request.output.render.costs ||
                   ((form == "json" || form == "csv") && !request.why) || form == "html" ||
+                  words.baseline.any() ||
                   std::any_of(request.gates.begin(), request.gates.end(), measures_memory);
   request.relocations = (form == "json" && !request.why) || form == "html";
   request.verbose = words.verbose;

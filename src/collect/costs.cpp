@@ -1,5 +1,6 @@
 #include "collect/costs.hpp"
 
+#include "collect/memory_classes.hpp"
 #include "elf/memory_image.hpp"
 #include "elf/relocations.hpp"
 #include "proc/smaps.hpp"
@@ -205,6 +206,9 @@ void add_memory_costs(Workspace& work, const Result<std::string>& text) {
   MemoryCosts memory(work);
   memory.add(*costs);
   memory.store();
+  if (work.options.memory_classes) {
+    work.trace.memory = classify_memory(*work.target.process, *costs).memory;
+  }
 }
 
 void add_relocation_costs(Workspace& work) {

@@ -140,16 +140,10 @@ void add_by_class(MemoryByClass& classes,
   classes[what].add(rest_of(use, python));
 }
 
-Result<QuickClasses> quick_memory_classes(const ProcessSource& process) {
-  const auto text = process.read("smaps");
-  const auto costs =
-      text ? proc::parse_smaps(*text) : Result<std::vector<MappingCost>>(text.error());
-  if (!costs) {
-    return costs.error();
-  }
+QuickClasses classify_memory(const ProcessSource& process, std::span<const MappingCost> mappings) {
   QuickClasses out;
   std::set<std::pair<std::uint64_t, std::uint64_t>> code;
-  for (const MappingCost& cost : *costs) {
+  for (const MappingCost& cost : mappings) {
     const Mapping& mapping = cost.mapping;
     if (mapping.executable && mapping.has_file()) {
       code.emplace(mapping.device, mapping.inode);
@@ -163,17 +157,24 @@ Result<QuickClasses> quick_memory_classes(const ProcessSource& process) {
       return python::pool_bytes_in(process, mapping.start, mapping.end);
     };
   }
-  for (std::size_t at = 0; at < costs->size(); ++at) {
-    const MappingCost& cost = (*costs)[at];
+  for (std::size_t at = 0; at < mappings.size(); ++at) {
+    const MappingCost& cost = mappings[at];
     const bool is_code =
         cost.mapping.has_file() && code.count({cost.mapping.device, cost.mapping.inode}) != 0;
     if (is_code) {
       out.memory[MemoryClass::libraries].add(memory_use(cost));
     } else {
-      add_by_class(out.memory, *costs, at, memory_use(cost), python_bytes);
+      add_by_class(out.memory, mappings, at, memory_use(cost), python_bytes);
     }
   }
   return out;
+}
+
+Result<QuickClasses> quick_memory_classes(const ProcessSource& process) {
+  const auto text = process.read("smaps");
+  const auto costs =
+      text ? proc::parse_smaps(*text) : Result<std::vector<MappingCost>>(text.error());
+  return costs ? Result<QuickClasses>(classify_memory(process, *costs)) : costs.error();
 }
 
 }  // namespace tracso

@@ -39,6 +39,10 @@ struct QuickClasses {
   bool is_python = false;
 };
 
+/// Reads the heads of pools in anonymous memory if it is a Python.
+QuickClasses classify_memory(const ProcessSource& process,
+                             std::span<const proc::MappingCost> mappings);
+
 /// Errors: those of reading or parsing smaps.
 Result<QuickClasses> quick_memory_classes(const ProcessSource& process);
 

@@ -64,7 +64,8 @@ int record(const RecordRequest& request) {
   SnapshotOptions options;
   options.elf = request.elf;
   options.timeout = request.timeout;
-  options.costs = true;  // for who asks the recording about them
+  options.costs = true;            // for who asks the recording about them
+  options.memory_classes = false;  // the heap is not for a recording, not even heads of its pools
   options.python = [&](const ProbeInput& input, std::vector<Notice>& notices) {
     return probe_beside(live->target(), input, request, recording, notices, refused);
   };

@@ -108,12 +108,11 @@ bool has_unresolved(const Trace& trace) {
 // Failed gates are said on stderr, so that a document on stdout stays whole.
 int status_of_gates(const Trace& trace,
                     const Summary& summary,
-                    const std::optional<MemoryUse>& memory,
                     const TraceRequest& request,
                     const std::optional<Baseline>& baseline) {
   auto failed = failed_gates(trace, summary, request.gates, request.denied);
   if (baseline) {
-    const auto more = failed_baseline(trace, summary, memory, request, *baseline);
+    const auto more = failed_baseline(trace, summary, *baseline, request.baseline.tolerances);
     failed.insert(failed.end(), more.begin(), more.end());
   }
   for (const std::string& line : failed) {
@@ -231,7 +230,6 @@ int carry_out_trace(const TraceRequest& request) {
     fail(baseline.error());
     return status_cannot_compare;
   }
-  const auto memory = memory_for_baseline(request);
   if (!request.note.empty()) {
     say(request.note);
   }
@@ -257,8 +255,8 @@ int carry_out_trace(const TraceRequest& request) {
   if (obtained->save) {  // behind the answer: nobody waits for it
     save(obtained->trace, request.verbose);
   }
-  int gates = status_of_gates(trace, summary, memory, request, *baseline);
-  if (const auto done = save_asked_baseline(trace, summary, memory, request); !done) {
+  int gates = status_of_gates(trace, summary, request, *baseline);
+  if (const auto done = save_asked_baseline(trace, summary, request.baseline); !done) {
     gates = fail(done.error());
   }
   return status != 0 ? status : gates != 0 ? gates : command_status.value_or(0);

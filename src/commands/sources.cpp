@@ -152,10 +152,17 @@ Result<Trace> replay_trace(const os::Recording& recording,
     }
     return recording.python;
   };
-  return take_snapshot({doors.process.get(), doors.files.get(), doors.commands.get()},
-                       options,
-                       {true, symbol_depth(request), true},
-                       facts);
+  auto trace = take_snapshot({doors.process.get(), doors.files.get(), doors.commands.get()},
+                             options,
+                             {true, symbol_depth(request), true},
+                             facts);
+  if (trace && trace->memory && recording.python) {
+    trace->notices.push_back({"python-memory-unknown",
+                              "a recording holds nothing of the heap",
+                              "what of it is Python's own counts as heap or other memory",
+                              "tracso --json PID tells them apart"});
+  }
+  return trace;
 }
 
 bool looks_like_document(const std::string& text) {

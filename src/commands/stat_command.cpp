@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace tracso {
@@ -54,6 +56,14 @@ struct Outcome {
   std::optional<int> interrupted_by;
 };
 
+// What any of the runs loaded counts; of one of which nothing is known anything may be.
+void add_libraries(const Stat& run, Stat& into) {
+  std::set<std::string> all(into.library_names.begin(), into.library_names.end());
+  all.insert(run.library_names.begin(), run.library_names.end());
+  into.library_names.assign(all.begin(), all.end());
+  into.libraries_known = into.libraries_known && run.libraries_known;
+}
+
 Result<Outcome> run_all(const StatRequest& request, Stream* stream) {
   Outcome outcome;
   const bool to_stderr = request.output.json && to_stdout(request.output);
@@ -76,6 +86,9 @@ Result<Outcome> run_all(const StatRequest& request, Stream* stream) {
                       size_or_dash(figures.dirty),
                       size_or_dash(figures.peak),
                       status));
+    }
+    if (i > request.warmups) {
+      add_libraries(outcome.last, run->stat);
     }
     if (i >= request.warmups) {
       outcome.figures.push_back(figures_of(run->stat));

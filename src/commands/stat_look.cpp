@@ -62,6 +62,7 @@ HeavyLibrary heavy(const Trace& trace, const Summary& summary, NodeId id) {
 void add_libraries(const Trace& trace, Stat& into) {
   const Trace grouped = group_modules(trace, 2);
   const Summary summary = summarize(grouped, ByteKind::private_bytes);
+  into.libraries_known = true;
   into.libraries.count = summary.totals.libraries;
   into.libraries.file = summary.totals.file;
   into.libraries.resident = summary.totals.resident;
@@ -129,12 +130,6 @@ void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
     return;
   }
   const ProcessSource& process = *live->target().process;
-  // First of all: to read memory of a process can bring pages in.
-  if (const auto classes = quick_memory_classes(process)) {
-    into.memory = classes->memory;
-    into.private_bytes = classes->memory.total().private_bytes;
-    into.libraries.mapped = classes->memory[MemoryClass::libraries].mapped;
-  }
   ProblemFacts facts;
   const auto trace = look_at_process(*live, look_options(verbose), into.target, facts);
   add_status(process, into);
@@ -146,6 +141,12 @@ void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
                             "libraries and private bytes are not known",
                             trace.error().hint});
     return;
+  }
+  // The snapshot has read the sizes first of all: to read memory can bring pages in.
+  if (trace->memory) {
+    into.memory = trace->memory;
+    into.private_bytes = trace->memory->total().private_bytes;
+    into.libraries.mapped = (*trace->memory)[MemoryClass::libraries].mapped;
   }
   into.exe = trace->process ? trace->process->exe : trace->interpreter;
   add_libraries(*trace, into);

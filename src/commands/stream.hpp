@@ -26,6 +26,9 @@ class Stream {
   /// A line that is there already. false: nobody reads any more.
   bool send(const std::string& line);
 
+  /// As os::StreamSink::broken().
+  int broken() const { return sink_->broken(); }
+
   std::uint64_t dropped() const { return sink_->dropped(); }
 
   /// Gives the reader a last moment; how many lines it has missed in all.

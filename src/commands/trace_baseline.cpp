@@ -1,29 +1,25 @@
 #include "commands/trace_baseline.hpp"
 
 #include "base/text.hpp"
-#include "collect/memory_classes.hpp"
 #include "commands/baseline_file.hpp"
-#include "os/live_process.hpp"
 
 #include <fmt/format.h>
 
 namespace tracso {
 namespace {
 
-// Of a FILE nothing runs, and a saved trace does not say what its process took: their libraries are
-// all that can be told. Of a command `tracso stat` tells the rest.
-Measured measured(const Summary& summary,
-                  const std::optional<MemoryUse>& memory,
-                  const TraceSource& source) {
+// Of a FILE nothing runs: its libraries are all that can be told.
+Measured measured(const Trace& trace, const Summary& summary) {
   Measured now;
   now.measurable = {"libs"};
   now.figures.libs = summary.totals.libraries;
-  if (std::holds_alternative<PidSource>(source)) {
+  if (trace.process) {
     now.measurable = {"rss", "dirty", "libs"};
   }
-  if (memory) {
-    now.figures.rss = memory->resident;
-    now.figures.dirty = memory->dirty;
+  if (trace.memory) {
+    const MemoryUse all = trace.memory->total();
+    now.figures.rss = all.resident;
+    now.figures.dirty = all.dirty;
   }
   return now;
 }
@@ -51,27 +47,13 @@ Result<std::optional<Baseline>> read_asked_baseline(const BaselineRequest& reque
                   : Result<std::optional<Baseline>>(baseline.error());
 }
 
-std::optional<MemoryUse> memory_for_baseline(const TraceRequest& request) {
-  const auto* source = std::get_if<PidSource>(&request.source);
-  if (source == nullptr || (!request.baseline.save && !request.baseline.compare)) {
-    return std::nullopt;
-  }
-  const auto process = os::LiveProcess::open(source->pid);
-  const auto classes =
-      process ? quick_memory_classes(**process) : Result<QuickClasses>(process.error());
-  return classes ? std::optional(classes->memory.total()) : std::nullopt;
-}
-
 std::vector<std::string> failed_baseline(const Trace& trace,
                                          const Summary& summary,
-                                         const std::optional<MemoryUse>& memory,
-                                         const TraceRequest& request,
-                                         const Baseline& baseline) {
+                                         const Baseline& baseline,
+                                         const Tolerances& tolerances) {
   std::vector<std::string> lines;
-  const auto budgets = check_baseline(baseline,
-                                      request.baseline.tolerances,
-                                      measured(summary, memory, request.source),
-                                      library_paths(trace));
+  const auto budgets =
+      check_baseline(baseline, tolerances, measured(trace, summary), library_paths(trace));
   for (const Budget& budget : budgets) {
     if (!budget.ok) {
       lines.push_back(fmt::format("{} {}: {}", budget.name, budget.limit, printable(budget.text)));
@@ -82,9 +64,8 @@ std::vector<std::string> failed_baseline(const Trace& trace,
 
 Result<Done> save_asked_baseline(const Trace& trace,
                                  const Summary& summary,
-                                 const std::optional<MemoryUse>& memory,
-                                 const TraceRequest& request) {
-  const auto& file = request.baseline.save;
+                                 const BaselineRequest& request) {
+  const auto& file = request.save;
   if (!file) {
     return Done{};
   }
@@ -97,7 +78,7 @@ Result<Done> save_asked_baseline(const Trace& trace,
   }
   return write_baseline(*file,
                         trace.command ? join(trace.command->argv, " ") : trace.target,
-                        measured(summary, memory, request.source).figures,
+                        measured(trace, summary).figures,
                         library_paths(trace));
 }
 

@@ -16,21 +16,15 @@ namespace tracso {
 /// The baseline to compare with, read before anything runs for it; nullopt: none was asked for.
 Result<std::optional<Baseline>> read_asked_baseline(const BaselineRequest& request);
 
-/// All memory of a process that is looked at by number, read before anything else of it is;
-/// nullopt: no baseline was asked for, it is another target, or it may not be read.
-std::optional<MemoryUse> memory_for_baseline(const TraceRequest& request);
-
 /// One line per figure that has grown too much, or is not known any more.
 std::vector<std::string> failed_baseline(const Trace& trace,
                                          const Summary& summary,
-                                         const std::optional<MemoryUse>& memory,
-                                         const TraceRequest& request,
-                                         const Baseline& baseline);
+                                         const Baseline& baseline,
+                                         const Tolerances& tolerances);
 
 /// Of a target that ended meanwhile nothing is written: it would be held against later ones.
 Result<Done> save_asked_baseline(const Trace& trace,
                                  const Summary& summary,
-                                 const std::optional<MemoryUse>& memory,
-                                 const TraceRequest& request);
+                                 const BaselineRequest& request);
 
 }  // namespace tracso

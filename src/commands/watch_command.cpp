@@ -1,5 +1,6 @@
 #include "commands/watch_command.hpp"
 
+#include "base/result.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "commands/output.hpp"
@@ -15,6 +16,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -120,8 +123,10 @@ class Shape {
 };
 
 struct Outlet {
+  std::string name;
   std::unique_ptr<Stream> stream;
   Shape shape;
+  bool is_output = false;  // standard output or -o, not --stream
 };
 
 // Where lines go: to standard output, to --stream, or both.
@@ -133,37 +138,50 @@ class Lines {
       if (!out) {
         return out.error();
       }
-      outlets_.push_back({std::move(*out), Shape(StreamFormat::jsonl)});
+      const std::string name = request.output.file.value_or("-");
+      outlets_.push_back(
+          {name == "-" ? "stdout" : name, std::move(*out), Shape(StreamFormat::jsonl), true});
     }
     if (request.stream) {
       auto out = Stream::open(*request.stream);
       if (!out) {
         return out.error();
       }
-      outlets_.push_back({std::move(*out), Shape(request.stream_format)});
+      outlets_.push_back({*request.stream, std::move(*out), Shape(request.stream_format), false});
     }
     return Done{};
   }
 
-  /// false: nobody reads what was to be standard output.
+  /// false: what was to be the output cannot be written any more. A --stream that breaks is told,
+  /// and ends nothing.
   bool send(const std::string& json, const std::string& text) {
-    bool read = true;
-    for (std::size_t i = 0; i < outlets_.size(); ++i) {
-      read = (outlets_[i].stream->send(outlets_[i].shape(json, text)) || i > 0) && read;
+    bool goes_on = true;
+    for (Outlet& out : outlets_) {
+      goes_on = write(out, json, text) && goes_on;
     }
-    return read;
+    return goes_on;
   }
 
   bool send(const WatchState& state, const std::vector<WatchEvent>& events) {
-    bool read = true;
+    bool goes_on = true;
     for (Outlet& out : outlets_) {
-      const std::string json = sample_text(state, out.stream->dropped());
-      read = out.stream->send(out.shape(json, sample_words(state))) && read;
+      goes_on =
+          write(out, sample_text(state, out.stream->dropped()), sample_words(state)) && goes_on;
     }
     for (const WatchEvent& event : events) {
-      read = send(event_line(state.pid(), event), event_words(event)) && read;
+      goes_on = send(event_line(state.pid(), event), event_words(event)) && goes_on;
     }
-    return read;
+    return goes_on;
+  }
+
+  /// Of the output; a reader that has gone is none (tracso watch | head).
+  std::optional<Error> failure() const {
+    for (const Outlet& out : outlets_) {
+      if (out.is_output && out.stream->broken() != 0 && out.stream->broken() != EPIPE) {
+        return errno_error(out.stream->broken(), "write", out.name);
+      }
+    }
+    return std::nullopt;
   }
 
   /// How many lines the reader of --stream has missed.
@@ -179,6 +197,19 @@ class Lines {
   }
 
  private:
+  static bool write(Outlet& out, const std::string& json, const std::string& text) {
+    const bool was_broken = out.stream->broken() != 0;
+    if (was_broken || out.stream->send(out.shape(json, text))) {
+      return !was_broken || !out.is_output;
+    }
+    if (!out.is_output) {
+      say(fmt::format("nothing more goes to --stream {}: {}",
+                      printable(out.name),
+                      errno_text(out.stream->broken())));
+    }
+    return !out.is_output;
+  }
+
   std::vector<Outlet> outlets_;
 };
 
@@ -308,6 +339,9 @@ int watch(const WatchRequest& request) {
     say_result(**state);
   }
   say_dropped(request.stream ? dropped : 0);
+  if (const auto failure = lines.failure()) {
+    return std::max(fail(*failure), 2);
+  }
   return status;
 }
 

@@ -53,6 +53,18 @@ std::string leak_text(std::size_t least,
   return fmt::format("{} left over{}{}", least, list.empty() ? "" : ": ", list);
 }
 
+// A process has one thread at least: without any it had ended before.
+bool was_looked_at(const Stat& stat) {
+  return !stat.threads.empty();
+}
+
+void fail_unseen(Budget& budget, const Stat& stat) {
+  if (!was_looked_at(stat)) {
+    budget.ok = false;
+    budget.text = "not known: it ended before it could be looked at";
+  }
+}
+
 void check_leaks(const Leaks& wanted,
                  std::span<const LeakCounts> runs,
                  const Stat& last,
@@ -76,6 +88,7 @@ void check_leaks(const Leaks& wanted,
         leak_budget("threads",
                     least.threads,
                     leak_text(least.threads, now.threads, runs.size(), join(list, ", "))));
+    fail_unseen(out.back(), last);
   }
   if (wanted.children) {
     std::vector<std::string> list;
@@ -86,10 +99,14 @@ void check_leaks(const Leaks& wanted,
         leak_budget("children",
                     least.children,
                     leak_text(least.children, now.children, runs.size(), join(list, ", "))));
+    fail_unseen(out.back(), last);
   }
 }
 
 Budget check_denied(const std::string& pattern, const Stat& stat) {
+  if (!stat.libraries_known) {
+    return {"deny", pattern, std::nullopt, false, "its libraries are not known"};
+  }
   Budget budget{"deny", pattern, std::nullopt, true, "no such library"};
   std::vector<std::string> found;
   for (const std::string& path : stat.library_names) {
@@ -149,8 +166,12 @@ StatFigures figures_of(const Stat& stat) {
   if (stat.tree) {
     set_tree_figures(*stat.tree, figures);
   }
-  figures.children = stat.children.size();
-  figures.libs = stat.libraries.count;
+  if (was_looked_at(stat)) {
+    figures.children = stat.children.size();
+  }
+  if (stat.libraries_known) {
+    figures.libs = stat.libraries.count;
+  }
   const auto positive = [](const std::optional<std::int64_t>& ns) {
     return ns && *ns >= 0 ? std::optional(static_cast<std::uint64_t>(*ns)) : std::nullopt;
   };

@@ -152,6 +152,25 @@ Intrusion read_intrusion(const JsonItem& item) {
   return intrusion;
 }
 
+// The sums stand in the document for its readers; they are made anew.
+std::optional<MemoryByClass> read_memory(const JsonItem& item) {
+  if (item.is_null()) {
+    return std::nullopt;
+  }
+  MemoryByClass memory;
+  const JsonItem classes = item.at("by_class");
+  for (std::size_t i = 0; i < memory_class_count; ++i) {
+    const auto what = static_cast<MemoryClass>(i);
+    const JsonItem use = classes.at(std::string(memory_class_name(what)).c_str());
+    memory[what] = {use.number<std::uint64_t>("mapped"),
+                    use.number<std::uint64_t>("resident"),
+                    use.number<std::uint64_t>("private"),
+                    use.number<std::uint64_t>("dirty"),
+                    use.number<std::uint64_t>("swapped")};
+  }
+  return memory;
+}
+
 std::vector<ImportStep> read_imports(const JsonItem& load) {
   std::vector<ImportStep> imports;
   for (const JsonItem& item : load.items("imports")) {
@@ -241,6 +260,7 @@ Trace read_document(const JsonItem& document) {
   trace.process = read_process(document.at("process"));
   trace.command = read_command(document.at("command"));
   trace.intrusion = read_intrusion(document.at("intrusion"));
+  trace.memory = read_memory(document.at("memory"));
   NodeIds ids;
   read_nodes(document, trace.graph, ids);
   read_edges(document, trace.graph, ids);

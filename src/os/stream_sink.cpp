@@ -25,8 +25,15 @@ namespace {
 
 constexpr int connect_limit_ms = 2000;
 
-Error no_connection(int number, const std::string& destination) {
+// A place that is not there is a slip of the command line, not a process that has gone.
+Error cannot_stream(int number, const std::string& destination) {
   Error error = errno_error(number, "stream to", destination);
+  error.kind = error.kind == ErrorKind::not_found ? ErrorKind::usage : error.kind;
+  return error;
+}
+
+Error no_connection(int number, const std::string& destination) {
+  Error error = cannot_stream(number, destination);
   error.hint = "somebody has to listen there: nc -lk PORT, or socat UNIX-LISTEN:PATH -";
   return error;
 }
@@ -146,13 +153,22 @@ Result<std::unique_ptr<StreamSink>> StreamSink::open(const std::string& destinat
     const int fd = socket->get();
     return std::unique_ptr<StreamSink>(new StreamSink(std::move(*socket), fd, Kind::socket));
   }
+  if (const auto scheme = destination.find("://"); scheme != std::string::npos) {
+    return Error{ErrorKind::usage,
+                 "stream to",
+                 destination,
+                 "there is no such way to stream",
+                 "a FILE, -, tcp://ADDRESS:PORT or unix:PATH"};
+  }
   UniqueFd owned;
   if (destination != "-") {
     owned = UniqueFd(
         ::open(destination.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666));
     if (!owned) {
-      Error error = errno_error(errno, "stream to", destination);
-      error.reason = errno == ENXIO ? "nobody reads from that FIFO" : error.reason;
+      const int number = errno;
+      Error error = cannot_stream(number, destination);
+      error.reason = number == ENXIO ? "nobody reads from that FIFO" : error.reason;
+      error.hint = number == ENOENT ? "the folder must be there" : error.hint;
       return error;
     }
   }
@@ -178,7 +194,9 @@ long StreamSink::write_some(std::string_view bytes) const {
       return ::write(fd_, bytes.data(), bytes.size());
     case Kind::pipe:
       if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) {
-        errno = (ready.revents & (POLLERR | POLLHUP)) != 0 ? EPIPE : EAGAIN;
+        errno = (ready.revents & POLLNVAL) != 0              ? EBADF
+                : (ready.revents & (POLLERR | POLLHUP)) != 0 ? EPIPE
+                                                             : EAGAIN;
         return -1;
       }
       return ::write(fd_, bytes.data(), std::min(bytes.size(), page));
@@ -187,11 +205,11 @@ long StreamSink::write_some(std::string_view bytes) const {
 }
 
 void StreamSink::flush() {
-  while (!waiting_.empty() && !gone_) {
+  while (!waiting_.empty() && broken_ == 0) {
     const std::string_view rest = std::string_view(waiting_.front()).substr(sent_of_first_);
     const long count = write_some(rest);
     if (count < 0) {
-      gone_ = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
+      broken_ = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : errno;
       return;
     }
     sent_of_first_ += static_cast<std::size_t>(count);
@@ -208,17 +226,17 @@ bool StreamSink::push(std::string_view line) {
   flush();
   if (waiting_bytes_ + line.size() + 1 > most) {
     ++dropped_;
-    return !gone_;
+    return broken_ == 0;
   }
   waiting_.emplace_back(line).push_back('\n');
   waiting_bytes_ += line.size() + 1;
   flush();
-  return !gone_;
+  return broken_ == 0;
 }
 
 void StreamSink::finish() {
   constexpr int rounds = 20, pause_ms = 10;
-  for (int i = 0; i < rounds && !waiting_.empty() && !gone_; ++i) {
+  for (int i = 0; i < rounds && !waiting_.empty() && broken_ == 0; ++i) {
     pollfd ready{fd_, POLLOUT, 0};
     ::poll(&ready, 1, pause_ms);
     flush();

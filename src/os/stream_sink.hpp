@@ -24,6 +24,9 @@ class StreamSink {
   /// line that finds `most` bytes waiting is dropped whole. false: nobody reads any more.
   bool push(std::string_view line);
 
+  /// Why nothing can be written any more, as errno (EPIPE: the reader has gone); 0: it can.
+  int broken() const { return broken_; }
+
   /// Lines that were dropped so far.
   std::uint64_t dropped() const { return dropped_; }
 
@@ -49,7 +52,7 @@ class StreamSink {
   std::deque<std::string> waiting_;
   std::size_t waiting_bytes_ = 0, sent_of_first_ = 0;
   std::uint64_t dropped_ = 0, written_ = 0;
-  bool gone_ = false;
+  int broken_ = 0;
 };
 
 }  // namespace tracso::os

@@ -2,6 +2,7 @@
 
 #include "graph/trace_words.hpp"
 #include "render/json_parts.hpp"
+#include "render/memory_json.hpp"
 
 #include <algorithm>
 
@@ -30,18 +31,6 @@ Json process_json(const std::optional<ProcessInfo>& process) {
   put_text(out, "exe", process->exe);
   put_texts(out, "command", process->command);
   out["python"] = python_json(process->python);
-  return out;
-}
-
-Json command_json(const std::optional<CommandInfo>& command) {
-  if (!command) {
-    return nullptr;
-  }
-  Json out = Json::object();
-  put_texts(out, "argv", command->argv);
-  out["exit_status"] = or_null(command->exit_status);
-  out["signal"] = or_null(command->signal);
-  out["wall_ns"] = command->wall_ns;
   return out;
 }
 
@@ -266,6 +255,7 @@ Result<std::string> JsonRenderer::trace(const Trace& trace, const Summary& summa
   out["command"] = command_json(trace.command);
   out["intrusion"] = intrusion_json(trace.intrusion);
   out["totals"] = totals_json(summary.totals);
+  out["memory"] = memory_json(trace.memory);
   out["packages"] = packages_json(summary.packages);
   out["nodes"] = Json::array();
   for (std::size_t i = 0; i < trace.graph.nodes().size(); ++i) {

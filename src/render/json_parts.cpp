@@ -289,6 +289,18 @@ Json edge_json(const Trace& trace, const Summary& summary, EdgeId id) {
   return out;
 }
 
+Json command_json(const std::optional<CommandInfo>& command) {
+  if (!command) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  put_texts(out, "argv", command->argv);
+  out["exit_status"] = or_null(command->exit_status);
+  out["signal"] = or_null(command->signal);
+  out["wall_ns"] = command->wall_ns;
+  return out;
+}
+
 Json notices_json(const std::vector<Notice>& notices) {
   Json out = Json::array();
   for (const Notice& notice : notices) {

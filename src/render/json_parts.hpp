@@ -37,6 +37,8 @@ Json node_json(const Trace& trace, const Summary& summary, NodeId id);
 Json edge_json(const Trace& trace, const Summary& summary, EdgeId id);
 /// Each place that the loader asks, in order.
 Json search_json(const std::vector<SearchStep>& search);
+/// What --run or stat ran; null: nothing.
+Json command_json(const std::optional<CommandInfo>& command);
 Json notices_json(const std::vector<Notice>& notices);
 /// The node's id in the document.
 Json id_json(const Summary& summary, NodeId id);

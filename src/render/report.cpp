@@ -3,6 +3,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/load_order.hpp"
+#include "render/memory_section.hpp"
 #include "render/report_parts.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/wrap.hpp"
@@ -39,6 +40,9 @@ class Report {
     } else {
       packages();
       libraries();
+    }
+    if (summary_.by != ByteKind::file) {  // who asks for files has not asked for memory
+      out_ += memory_section(options_, trace_, summary_.by);
     }
     not_found();
     out_ += refused_section(options_, trace_, summary_);

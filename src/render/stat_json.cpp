@@ -58,18 +58,6 @@ Json change_json(const std::optional<DescriptorChange>& change) {
   return out;
 }
 
-Json command_part(const std::optional<CommandInfo>& command) {
-  if (!command) {
-    return nullptr;
-  }
-  Json out = Json::object();
-  put_texts(out, "argv", command->argv);
-  out["exit_status"] = or_null(command->exit_status);
-  out["signal"] = or_null(command->signal);
-  out["wall_ns"] = command->wall_ns;
-  return out;
-}
-
 Json memory_part(const Stat& stat) {
   Json out = Json::object();
   out["peak"] = or_null(stat.peak);
@@ -83,8 +71,9 @@ Json memory_part(const Stat& stat) {
 
 Json libraries_part(const Stat& stat) {
   Json out = Json::object();
-  out["count"] = stat.libraries.count;
-  out["file_bytes"] = stat.libraries.file;
+  const bool known = stat.libraries_known;
+  out["count"] = known ? Json(stat.libraries.count) : Json(nullptr);
+  out["file_bytes"] = known ? Json(stat.libraries.file) : Json(nullptr);
   out["mapped_bytes"] = or_null(stat.libraries.mapped);
   out["resident_bytes"] = or_null(stat.libraries.resident);
   out["private_bytes"] = or_null(stat.libraries.private_bytes);
@@ -218,7 +207,7 @@ std::string stat_json(const Stat& stat) {
   put_text(out, "exe", stat.exe);
   put_text(out, "moment", stat.moment);
   out["exact"] = stat.exact;
-  out["command"] = command_part(stat.command);
+  out["command"] = command_json(stat.command);
   out["memory"] = memory_part(stat);
   out["libraries"] = libraries_part(stat);
   out["descriptors"] = change_json(stat.descriptors);

@@ -88,14 +88,15 @@ void StatReport::header() {
   const std::string name(base_name(stat_.exe.empty() ? stat_.target : stat_.exe));
   out_ += paint(options_.color,
                 Style::bold,
-                fmt::format("tracso {0} {1} (pid {2}) {0} {3} {0} {4}{5}{6} libs",
+                fmt::format("tracso {0} {1} (pid {2}) {0} {3} {0} {4}{5}{6}",
                             dot,
                             printable(name),
                             stat_.pid,
                             outcome(),
                             join(times, ", "),
                             times.empty() ? "" : fmt::format(" {} ", dot),
-                            stat_.libraries.count)) +
+                            stat_.libraries_known ? fmt::format("{} libs", stat_.libraries.count)
+                                                  : "libs not known")) +
           "\n";
 }
 
@@ -131,6 +132,10 @@ void StatReport::memory() {
 }
 
 void StatReport::libraries() {
+  if (!stat_.libraries_known) {
+    line("libraries", "not known");
+    return;
+  }
   const LibraryCosts& costs = stat_.libraries;
   const std::string_view arrow = options_.unicode ? "\xe2\x86\x92" : "->";
   line("libraries",

@@ -137,7 +137,7 @@ TEST_CASE("examples: those of the recipes run", "[live][examples]") {
 }
 
 TEST_CASE("examples: those of the costs run", "[live][examples]") {
-  check_all(of_markdown(read_file(in_repository("docs/costs.md"))), 11);
+  check_all(of_markdown(read_file(in_repository("docs/costs.md"))), 12);
 }
 
 TEST_CASE("examples: those of --help run", "[live][examples]") {

@@ -1,5 +1,6 @@
-// Memory of a whole process by use, as `tracso stat -p` tells it: sums must be those of the kernel,
-// and what is put into a class is found there. And the baselines of the report.
+// Memory of a whole process by use, as `tracso stat -p`, the report and its document tell it: sums
+// must be those of the kernel, and what is put into a class is found there. And the baselines of
+// the report.
 
 #include "proc/smaps.hpp"
 #include "support/c_programs.hpp"
@@ -19,6 +20,8 @@ namespace tracso::test {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::uint64_t megabyte = 1024 * 1024;
 
 struct Sums {
   std::uint64_t mapped = 0, resident = 0, dirty = 0, swapped = 0;
@@ -168,8 +171,6 @@ struct Lab {
   }
 };
 
-constexpr std::uint64_t megabyte = 1024 * 1024;
-
 TEST_CASE("memory: 8 MB of each kind are found in the class of that kind", "[live][memory]") {
   const Lab lab;
 
@@ -190,6 +191,58 @@ TEST_CASE("memory: 8 MB of each kind are found in the class of that kind", "[liv
     CHECK(bytes >= kind.least);
     CHECK(bytes <= kind.most);
   }
+}
+
+TEST_CASE("memory: the document of a trace has the same classes, and their sum", "[live][memory]") {
+  Child python({"/usr/bin/python3",
+                "-c",
+                "import numpy, sys; print('ready', flush=True); sys.stdin.read()"});
+  REQUIRE(python.line() == "ready");
+  stop(python.pid());
+  const std::string pid = std::to_string(python.pid());
+  document({pid});
+  Sums before, ours, whole;
+  for (int i = 0; i < 5 && (i == 0 || ours != before); ++i) {
+    before = sums_of_kernel(python.pid());
+    const Json memory = document({pid}).at("memory");
+    REQUIRE(memory.is_object());
+    ours = sums_of(memory.at("by_class"));
+    whole = sums_of(Json::array({memory}));
+    CHECK(memory.at("by_class").at("python").at("resident").get<std::uint64_t>() > megabyte);
+  }
+  CHECK(ours == before);
+  CHECK(ours == whole);
+  ::kill(python.pid(), SIGCONT);
+}
+
+TEST_CASE("memory: the report has it where memory ranks, and only there", "[live][memory]") {
+  Child python(
+      {"/usr/bin/python3", "-c", "import sys; print('ready', flush=True); sys.stdin.read()"});
+  REQUIRE(python.line() == "ready");
+  const std::string pid = std::to_string(python.pid());
+  const auto ranked = run_tracso({"--by", "private", pid});
+  CHECK(ranked.status == 0);
+  CHECK(contains(ranked.out, "Memory of the process"));
+  CHECK(contains(ranked.out, "Python objects"));
+  CHECK_FALSE(contains(run_tracso({pid}).out, "Memory of the process"));
+  CHECK(document({"/bin/ls"}).at("memory").is_null());
+}
+
+TEST_CASE("memory: a saved document has it, a recording says what it cannot tell",
+          "[live][memory]") {
+  const TemporaryFolder folder;
+  Child python(
+      {"/usr/bin/python3", "-c", "import sys; print('ready', flush=True); sys.stdin.read()"});
+  REQUIRE(python.line() == "ready");
+  const std::string pid = std::to_string(python.pid());
+  const Json live = document({pid});
+  write_file(folder / "saved.json", live.dump());
+  CHECK(document({"--from", folder / "saved.json"}).at("memory") == live.at("memory"));
+  REQUIRE(run_tracso({"record", pid, "-o", folder / "it.tar.gz"}).status == 0);
+  const Json replayed = document({"--from", folder / "it.tar.gz"});
+  CHECK(replayed.at("memory").at("by_class").at("python").at("resident") == 0);
+  const auto codes = notice_codes(replayed);
+  CHECK(std::count(codes.begin(), codes.end(), "python-memory-unknown") == 1);
 }
 
 TEST_CASE("baseline: of a process, kept to and not", "[live][memory][baseline]") {
@@ -240,6 +293,8 @@ TEST_CASE("baseline: a library that is new fails, of a file and of a command",
   REQUIRE(run_tracso({"--save-baseline", file, "--run", "/bin/true"}).status == 0);
   CHECK(run_tracso({"--baseline", file, "--run", "/bin/true"}).status == 0);
   CHECK(run_tracso({"--baseline", file, "--run", "/bin/ls", "/dev/null"}).status == 1);
+  CHECK(contains(read_file(file), "\"dirty\": "));
+  CHECK_FALSE(contains(read_file(file), "\"dirty\": null"));
 }
 
 }  // namespace

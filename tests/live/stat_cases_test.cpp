@@ -277,5 +277,27 @@ TEST_CASE("stat cases: -v says what is decided, on stderr alone", "[live][stat]"
   CHECK_FALSE(contains(run_tracso({"stat", lab.program(), "nothing"}).err, "begins with"));
 }
 
+// The first run loads libz, the second does not.
+TEST_CASE("stat cases: --deny looks at every run", "[live][stat]") {
+  const TemporaryFolder folder;
+  const std::string flag = folder / "flag";
+  const std::string runs = "if [ -e " + flag + " ]; then exec true; else touch " + flag +
+                           "; exec /usr/bin/python3 -c 1; fi";
+  const ProgramRun ran =
+      run_tracso({"stat", "--runs", "2", "--deny", "libz.so*", "/bin/sh", "-c", runs});
+  INFO(ran.out << ran.err);
+  CHECK(ran.status == 1);
+  CHECK(contains(ran.err, "failed: deny libz.so*"));
+}
+
+TEST_CASE("stat cases: diff takes no number for another process'", "[live][stat]") {
+  for (const std::string number : {"0", "2147483648", "4294967297", "99999999999999999999"}) {
+    const ProgramRun ran = run_tracso({"diff", number, "1"});
+    INFO(number << ": " << ran.err);
+    CHECK(ran.status == 2);
+    CHECK(contains(ran.err, "is not a process number"));
+  }
+}
+
 }  // namespace
 }  // namespace tracso::test

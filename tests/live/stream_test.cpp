@@ -210,5 +210,34 @@ TEST_CASE("stream: JSON Lines, one array, or lines for people", "[live][stream]"
   CHECK(Json::parse(written("jsonl"), nullptr, false).is_discarded());  // more than one value
 }
 
+TEST_CASE("stream: one that breaks is told, and the watch goes on", "[live][watch][stream]") {
+  Child child({"/bin/sh", "-c", "echo ready; read line"});
+  REQUIRE(child.line() == std::optional<std::string>("ready"));
+  const std::string pid = std::to_string(child.pid());
+  const ProgramRun ran =
+      run_tracso({"watch", pid, "--interval", "0.05", "--for", "0.3", "--stream", "/dev/full"});
+  CHECK(ran.status == 0);
+  CHECK(contains(ran.out, "\"kind\":\"end\""));
+  CHECK(contains(ran.err, "nothing more goes to --stream /dev/full: no space left"));
+  const ProgramRun full =
+      run_tracso({"watch", pid, "--interval", "0.05", "--for", "0.3", "-o", "/dev/full"});
+  CHECK(full.status == 2);
+  CHECK(contains(full.err, "cannot write /dev/full: no space left"));
+}
+
+TEST_CASE("stream: a place that is not there is a slip", "[live][watch][stream]") {
+  const std::string self = std::to_string(::getpid());
+  for (const std::string place : {"/no-such-folder/x", "unix:/no-such-socket", "foo://bar"}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"watch", self, "--stream", place},
+          std::vector<std::string>{"stat", "--stream", place, "/bin/true"}}) {
+      const ProgramRun ran = run_tracso(words);
+      INFO(place << ": " << ran.err);
+      CHECK(ran.status == 2);
+      CHECK(contains(ran.err, "hint: "));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tracso::test

@@ -98,6 +98,17 @@ void add_lists(Trace& trace, NodeId object, NodeId cause) {
                      "install the package that has libgone.so.7"}};
 }
 
+MemoryByClass memory() {
+  MemoryByClass out;
+  out[MemoryClass::libraries] = {mib(500), mib(210), mib(12), mib(11.5), 0};
+  out[MemoryClass::heap] = {mib(70), mib(66.1), mib(66.1), mib(66.1), mib(1)};
+  out[MemoryClass::python] = {mib(32), mib(31), mib(31), mib(31), 0};
+  out[MemoryClass::stacks] = {mib(8), kib(132), kib(132), kib(132), 0};
+  out[MemoryClass::files] = {mib(3), kib(220), 0, 0, 0};
+  out[MemoryClass::other] = {mib(900), mib(36), mib(36), mib(36), kib(512)};
+  return out;
+}
+
 }  // namespace
 
 Sample sample() {
@@ -126,6 +137,7 @@ Sample sample() {
       "py:torch._C owns 91% of the total footprint (435.8 MB)",
       "libtorch_cpu.so alone is 407.3 MB (85% of the total)"};
   made.trace = build.trace;
+  made.trace.memory = memory();
   return made;
 }
 
@@ -173,6 +185,7 @@ Trace everything() {
   build.trace.intrusion = {1'200'000, false, "ptrace"};
   build.trace.name_depth = 2;
   build.trace.partial = true;
+  build.trace.memory = memory();
   add_lists(build.trace, dnn, core);
   return build.trace;
 }

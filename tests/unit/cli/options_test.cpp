@@ -122,11 +122,12 @@ TEST_CASE("options: gates take one word each", "[cli]") {
   CHECK(wrong.err.find("finding>=warning") != std::string::npos);
 }
 
-TEST_CASE("options: tolerances need a baseline", "[cli]") {
+TEST_CASE("options: a baseline measures memory, and its tolerances need one", "[cli]") {
   const auto request = trace_request(
       {"--baseline", "b.json", "--fail-on-regression", "10%", "--tolerance", "rss=5%+1MB", "42"});
   CHECK(request.baseline.compare == "b.json");
   CHECK_FALSE(request.baseline.save);
+  CHECK(request.costs);
   REQUIRE(request.baseline.tolerances.named.size() == 1);
   CHECK(request.baseline.tolerances.bytes);
   CHECK(std::get<PidSource>(request.source).pid == 42);

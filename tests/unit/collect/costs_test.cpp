@@ -140,6 +140,22 @@ TEST_CASE("costs: where .bss is one mapping with other memory its pages are look
   }
 }
 
+TEST_CASE("costs: all memory of the process by use, which sums to smaps", "[collect][costs]") {
+  auto fake = process({code(8, 5, 2), anonymous(2, 2), {3, 13, 0, 1, 0, "/data/weights"}}, 10);
+  SnapshotOptions options;
+  options.costs = true;
+  const auto with = take_snapshot(fake.target(), options);
+  REQUIRE(with);
+  REQUIRE(with->memory);
+  CHECK(with->memory->total().resident == 8 * page);
+  CHECK(with->memory->total().dirty == 4 * page);
+  CHECK(with->memory->total().mapped == 13 * page);
+  options.memory_classes = false;  // for a recording
+  const auto without = take_snapshot(fake.target(), options);
+  REQUIRE(without);
+  CHECK_FALSE(without->memory);
+}
+
 TEST_CASE("costs: without smaps they are unknown and a notice says so", "[collect][costs]") {
   auto fake = process({code(8, 5)}, 8);
   fake.process.texts.erase("smaps");

@@ -90,6 +90,7 @@ Stat stat_with(std::size_t leaked) {
   }
   stat.threads = {{1, "main"}};
   stat.library_names = {"/usr/lib/libgdal.so.32", "/usr/lib/libc.so.6"};
+  stat.libraries_known = true;
   return stat;
 }
 
@@ -132,6 +133,25 @@ TEST_CASE("budgets: a denied library is named", "[compare][budgets]") {
   CHECK_FALSE(budgets[0].ok);
   CHECK(budgets[0].text == "/usr/lib/libgdal.so.32");
   CHECK(budgets[1].ok);
+}
+
+TEST_CASE("budgets: what could not be looked at keeps no limit", "[compare][budgets]") {
+  Stat unseen;
+  CHECK_FALSE(figures_of(unseen).libs);
+  CHECK_FALSE(figures_of(unseen).children);
+  Limits limits;
+  limits.most = {{"libs", 9, "9"}, {"children", 9, "9"}};
+  limits.denied = {"libgdal.so*"};
+  limits.no_leaks = {true, true, true};
+  const std::vector<LeakCounts> runs{leaks_of(unseen)};
+  for (const Budget& budget : check_limits(limits, figures_of(unseen), runs, unseen)) {
+    INFO(budget.name << ": " << budget.text);
+    CHECK_FALSE(budget.ok);
+  }
+  unseen.threads = {{1, "main"}};
+  unseen.libraries_known = true;
+  CHECK(figures_of(unseen).libs == 0U);
+  CHECK(figures_of(unseen).children == 0U);
 }
 
 TEST_CASE("budgets: the median of the runs is compared", "[compare][budgets]") {

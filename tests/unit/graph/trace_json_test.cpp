@@ -38,6 +38,23 @@ std::string reason(std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("trace_json: memory by use that is missing or odd", "[graph][json]") {
+  const auto read = read_trace_json(small_document(), "old.json");
+  REQUIRE(read);
+  CHECK_FALSE(read->memory);  // a document of before
+  const auto with = [](const char* memory) {
+    return small_document("\"nodes\"", std::string("\"memory\":") + memory + ",\"nodes\"");
+  };
+  const auto huge = read_trace_json(
+      with(R"({"by_class":{"heap":{"resident":18446744073709551615},"other":{"resident":2}}})"),
+      "huge.json");
+  REQUIRE(huge);
+  CHECK(huge->memory->total().resident == UINT64_MAX);
+  CHECK(reason(with(R"({"by_class":{"heap":{"resident":-1}}})"))
+            .starts_with("memory.by_class.heap.resident"));
+  CHECK(reason(with("7")) == "memory: not an object");
+}
+
 TEST_CASE("trace_json: a document read back is the trace it was made from", "[graph][json]") {
   for (const Trace& trace : {everything(),
                              hostile(),

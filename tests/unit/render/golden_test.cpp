@@ -67,6 +67,20 @@ TEST_CASE("golden: the report of the sample looks as the scripts know it", "[ren
   CHECK(difference("sample/report-72-columns", report()) == "");
 }
 
+TEST_CASE("golden: ranked by memory, the report also says what all memory is for",
+          "[render][golden]") {
+  Sample made = sample();
+  RenderOptions options;
+  const auto report = [&] {
+    return make_renderer("report", options)->trace(made.trace, made.summary).value();
+  };
+  made.summary.by = ByteKind::resident;
+  CHECK(difference("sample/report-memory", report()) == "");
+  made.summary.by = ByteKind::private_bytes;
+  options.width = 60;
+  CHECK(difference("sample/report-memory-60-columns", report()) == "");
+}
+
 TEST_CASE("golden: every form of every case", "[render][golden]") {
   for (const Case& one : cases()) {
     for (const char* form : one.forms) {
