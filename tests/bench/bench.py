@@ -93,8 +93,19 @@ def peak_kilobytes(command):
     return os.wait4(pid, 0)[2].ru_maxrss
 
 
+def records(tracso, pid):
+    """What maps, link maps and dynamic sections cost by themselves, in ms; "-" without the test program of the same build."""
+    live = pathlib.Path(tracso).parent / "tests" / "tracso_live"
+    if not live.exists():
+        return "-"
+    out = subprocess.run([str(live), "bench: the loader's records of a process"], capture_output=True, text=True,
+                         env={**ENVIRONMENT, "TRACSO_BENCH_PID": str(pid)}, check=False).stdout
+    return next((line.split()[1] for line in out.splitlines() if line.startswith("records: ")), "-")
+
+
 def linear_growth(tracso, rounds):
-    print("\n### Growth: a Python that dlopened N libraries by ctypes\n\n| libraries | PID, median ms | FILE, median ms | ms per library (PID) |\n|---|---|---|---|")
+    print("\n### Growth: a Python that dlopened N libraries by ctypes\n\n"
+          "| libraries | PID, median ms | FILE, median ms | ms per library (PID) | the loader's records alone, ms |\n|---|---|---|---|---|")
     for count in (30, 100, 300, 1000, 3000):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
@@ -103,7 +114,7 @@ def linear_growth(tracso, rounds):
             try:
                 live = statistics.median(once([tracso, str(child.pid)])[0] for _ in range(rounds))
                 file = statistics.median(once([tracso, str(folder / names[-1])])[0] for _ in range(rounds))
-                print(f"| {count} | {live:.1f} | {file:.1f} | {live / count:.3f} |")
+                print(f"| {count} | {live:.1f} | {file:.1f} | {live / count:.3f} | {records(tracso, child.pid)} |")
             finally:
                 child.kill()
                 child.wait()
