@@ -44,4 +44,7 @@ void define_options(CLI::App& app, Words& words, std::size_t columns = 0);
 /// Every option of ours as it is written, --run included.
 std::vector<std::string> option_names(const CLI::App& app);
 
+/// "--json", "-e", "TARGET": as messages name it, hidden from the help or not.
+std::string message_name(const CLI::Option& option);
+
 }  // namespace tracso

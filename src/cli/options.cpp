@@ -218,6 +218,9 @@ bool measures_memory(const Gate& gate) {
 std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& app) {
   const Terminal terminal = look_at_terminal(color_choice(words.color));
   if (!words.explain.empty()) {
+    if (auto leave = beside_explain(app, words)) {
+      return *leave;
+    }
     return explain_finding(words.explain, terminal.width, terminal.color);
   }
   if (const auto wrong = wrong_question(words)) {
@@ -318,6 +321,9 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
   if (app.got_subcommand("help")) {
     const Terminal terminal = look_at_terminal(ColorChoice::automatic);
     return help_on(app, words.topic, terminal.width, terminal.color);
+  }
+  if (auto leave = app.got_subcommand("calls") ? std::nullopt : stray_before_command(app)) {
+    return *leave;
   }
   if (app.got_subcommand("record")) {
     return record_request(words);

@@ -60,6 +60,33 @@ TEST_CASE("options: the form follows the extension, an explicit one beats it", "
   CHECK(trace_request({"1", "-o", "a.dot/x"}).output.form == "report");
 }
 
+TEST_CASE("options: what an answer has no use for is refused, not dropped", "[cli]") {
+  for (const Words& words : {Words{"--who", "libc", "--fail-on", "libs>1"},
+                             Words{"--who", "libc", "--deny", "*"},
+                             Words{"--who", "libc", "--children"},
+                             Words{"--who", "libc", "--pick"},
+                             Words{"--as-child", "sh", "1", "--fail-on", "libs>1"},
+                             Words{"--as-child", "sh", "1", "--deny", "*"},
+                             Words{"--explain", "dup-openmp", "1"},
+                             Words{"--explain", "list", "--fail-on", "libs>1"},
+                             Words{"--explain", "list", "--deny", "*"},
+                             Words{"--explain", "list", "--json"},
+                             Words{"--explain", "list", "--run", "true"},
+                             Words{"--json", "fds", "1"},
+                             Words{"--json", "diff", "a", "b"},
+                             Words{"--fail-on", "libs>1", "record", "1", "-o", "x"},
+                             Words{"4192", "dump", "1"}}) {
+    const Leave left = leave(words);
+    INFO(words.front() << " " << words.back() << ": " << left.err);
+    CHECK(left.status == 2);
+    CHECK(left.out.empty());
+    CHECK(left.err.find("hint: ") != std::string::npos);
+  }
+  CHECK(leave({"--explain", "list", "--color", "never"}).status == 0);
+  CHECK(
+      std::holds_alternative<Request>(parse_options({"--timeout", "9", "record", "1", "-o", "x"})));
+}
+
 TEST_CASE("options: forms exclude each other, and so do targets", "[cli]") {
   CHECK(leave({"1", "--json", "--csv"}).status == 2);
   CHECK(leave({"1", "--from", "x.json"}).status == 2);
