@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/output_forms.hpp"
 #include "cli/terminal.hpp"
 
 #include <fmt/format.h>
@@ -113,6 +114,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   }
   if (words.json && words.csv) {
     return usage("--json and --csv exclude each other", "choose one");
+  }
+  if (auto leave = wrong_form(words.json  ? "--json"
+                              : words.csv ? "--csv"
+                                          : "calls",
+                              words.output)) {
+    return *leave;
   }
   CallsRequest request;
   request.command = std::move(command);

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/definition.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/output_forms.hpp"
 #include "cli/split_command.hpp"
 #include "cli/terminal.hpp"
 
@@ -57,6 +58,22 @@ Parsed request_of(const std::string& command, const CostWords& words) {
                              : watch_request(words.watch);
 }
 
+// Before the rest of the words is judged: of two slips either may be told first.
+std::optional<Leave> wrong_answer_form(const std::string& command, const CostWords& words) {
+  const AnswerWords& answer = command == "stat"   ? words.stat.answer
+                              : command == "fds"  ? words.fds.answer
+                              : command == "diff" ? words.diff.answer
+                                                  : words.watch.answer;
+  if (command == "watch") {  // always lines of JSON; and what it may name besides files
+    const bool place = answer.output.starts_with("tcp:") || answer.output.starts_with("unix:");
+    return place ? std::nullopt : wrong_form(command, answer.output);
+  }
+  return wrong_form(answer.json                         ? "--json"
+                    : command == "fds" && words.fds.csv ? "--csv"
+                                                        : command,
+                    answer.output);
+}
+
 }  // namespace
 
 void add_cost_commands(CLI::App& app, CostWords& words) {
@@ -88,6 +105,9 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
     return parse_error(command, error, ours);
   }
   if (auto leave = empty_word(command)) {
+    return *leave;
+  }
+  if (auto leave = wrong_answer_form(all.front(), words)) {
     return *leave;
   }
   return request_of(all.front(), words);

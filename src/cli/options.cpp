@@ -5,6 +5,7 @@
 #include "cli/complete.hpp"
 #include "cli/definition.hpp"
 #include "cli/help.hpp"
+#include "cli/output_forms.hpp"
 #include "cli/question_options.hpp"
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
@@ -44,10 +45,7 @@ std::optional<Leave> empty_word(const CLI::App& app) {
 }
 
 void set_form_by_extension(const std::string& path, OutputOptions& output) {
-  const std::string_view name = base_name(path);
-  const std::size_t dot = name.rfind('.');
-  const std::string extension =
-      dot == std::string_view::npos ? "" : lower_case(name.substr(dot + 1));
+  const std::string extension = form_extension(path);
   if (extension == "dot" || extension == "gv") {
     output.form = "dot";
   } else if (extension == "svg" || extension == "png" || extension == "pdf") {
@@ -58,10 +56,25 @@ void set_form_by_extension(const std::string& path, OutputOptions& output) {
   }
 }
 
+// As the table of forms names it.
+std::string answer_name(const Words& words) {
+  const std::string question = question_name(words);
+  return words.json          ? "--json"
+         : words.csv         ? "--csv"
+         : words.tree        ? "--tree"
+         : words.findings    ? "--findings"
+         : !question.empty() ? question
+         : words.why.empty() ? "the report"
+                             : "--why";
+}
+
 std::variant<OutputOptions, Leave> output_options(const Words& words) {
   OutputOptions output;
   if (words.tree + words.json + words.csv + words.findings > 1) {
     return usage("--tree, --json, --csv and --findings exclude each other", "choose one");
+  }
+  if (auto leave = wrong_form(answer_name(words), words.output)) {
+    return *leave;
   }
   if (!words.output.empty()) {
     output.file = words.output;
@@ -197,6 +210,9 @@ std::optional<std::chrono::milliseconds> parse_timeout(const Words& words) {
 }
 
 std::variant<Request, Leave> record_request(const Words& words) {
+  if (auto leave = wrong_form("record", words.record_output)) {
+    return *leave;
+  }
   const auto pid = parse_pid(words.record_pid);
   if (std::holds_alternative<Leave>(pid)) {
     return std::get<Leave>(pid);
@@ -332,6 +348,9 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
     return usage("calls comes first, then its options", "tracso calls --exact CMD");
   }
   if (app.got_subcommand("dump")) {
+    if (auto leave = wrong_form(words.dump.json ? "dump --json" : "dump", words.dump.output)) {
+      return *leave;
+    }
     const auto request = dump_request(words.dump);
     const auto* wrong = std::get_if<1>(&request);
     return wrong != nullptr ? std::variant<Request, Leave>(usage(wrong->first, wrong->second))

@@ -40,6 +40,16 @@ bool asks_question(const Words& words) {
   return count(words) > 0;
 }
 
+std::string question_name(const Words& words) {
+  return !words.bindings.empty()   ? "--bindings"
+         : words.unused            ? "--unused"
+         : words.files             ? "--files"
+         : words.files0            ? "--files0"
+         : !words.who.empty()      ? "--who"
+         : !words.as_child.empty() ? "--as-child"
+                                   : "";
+}
+
 std::optional<std::pair<std::string, std::string>> wrong_question(const Words& words) {
   if (count(words) > 1) {
     return std::pair<std::string, std::string>(
@@ -63,7 +73,7 @@ std::optional<std::pair<std::string, std::string>> wrong_question(const Words& w
   }
   // Gates and children are of the trace of one target, which neither of the two has.
   if (!words.who.empty() || !words.as_child.empty()) {
-    const std::string asked = !words.who.empty() ? "--who" : "--as-child";
+    const std::string asked = question_name(words);
     const std::string beside = !words.fail_on.empty()  ? "--fail-on"
                                : !words.denied.empty() ? "--deny"
                                : words.children        ? "--children"
