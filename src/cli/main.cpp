@@ -2,9 +2,11 @@
 
 #include "cli/cost_options.hpp"
 #include "cli/options.hpp"
+#include "commands/output.hpp"
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,8 +15,8 @@ namespace {
 
 int say_and_leave(const tracso::Leave& leave) {
   std::fputs(leave.err.c_str(), stderr);
-  std::fputs(leave.out.c_str(), stdout);
-  return leave.status;
+  const auto done = tracso::print_out(leave.out);
+  return done ? leave.status : tracso::fail(done.error());
 }
 
 int carry_out_words(const std::vector<std::string>& words) {
@@ -34,8 +36,15 @@ int carry_out_words(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  tracso::keep_standard_descriptors();
   try {
     return carry_out_words(words);
+  } catch (const std::bad_alloc&) {  // the machine's, or a limit's: nothing that we could mend
+    std::fputs(
+        "tracso: out of memory\n"
+        "hint: 'ulimit -v' and the container's memory limit say how much there is\n",
+        stderr);
+    return 2;
   } catch (const std::exception& error) {  // a fault of ours: said like every other
     std::fprintf(stderr,
                  "tracso: this is a fault of tracso: %s\n"
