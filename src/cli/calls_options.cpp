@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/output_forms.hpp"
+#include "cli/slips.hpp"
 #include "cli/terminal.hpp"
 
 #include <fmt/format.h>
@@ -26,10 +27,6 @@ Examples:
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
 )";
-
-Leave usage(const std::string& what, const std::string& hint) {
-  return {2, "", "tracso: " + what + "\nhint: " + hint + "\n"};
-}
 
 const std::map<std::string, CallGroup>& groups() {
   static const std::map<std::string, CallGroup> names{{"function", CallGroup::function},
@@ -79,7 +76,9 @@ void define(CLI::App& app, CallsWords& words) {
                  words.output,
                  "write there instead of standard error; .json and .csv choose the form")
       ->type_name("FILE");
-  app.add_option("--limit", words.limit, "rows of the table (all)")->type_name("N");
+  app.add_option("--limit", words.limit, "rows of the table (all)")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
+      ->type_name("N");
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
@@ -179,6 +178,9 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
     return Leave{0, help_text(), ""};
   } catch (const CLI::ParseError& error) {
     return usage(printable(error.what()), "'tracso calls -h' lists the options");
+  }
+  if (auto leave = empty_word(app)) {
+    return *leave;
   }
   std::vector<std::string> command = app.remaining();
   if (!command.empty() && command.front().size() > 1 && command.front().front() == '-') {

@@ -25,7 +25,7 @@ std::optional<Leave> empty_word(const CLI::App& command) {
     const auto& given = option->results();
     if (option->get_items_expected_min() > 0 &&
         std::find(given.begin(), given.end(), "") != given.end()) {
-      return usage_error(fmt::format("{} is empty", option->get_name()),
+      return usage_error(fmt::format("{} is empty", message_name(*option)),
                          "is a variable of the shell not set?");
     }
   }

@@ -17,7 +17,7 @@ namespace tracso {
 /// What CLI11 fills; turned into a Request afterwards.
 struct Words {
   std::string target, output, why, pick_mode, color = "auto", probe = "auto", elf = "auto", from,
-                                              root, at = "exit", by = "file", topic;
+                                              root, at, by = "file", topic;
   bool tree = false, json = false, csv = false, findings = false, pick = false, pick_python = false,
        children = false, no_follow = false, verbose = false;
   std::size_t depth = 8, name_depth = 2;

@@ -25,25 +25,6 @@ ColorChoice color_choice(const std::string& word) {
                            : ColorChoice::automatic;
 }
 
-// An empty word is a variable that was not set: to take it for nothing would answer another
-// question.
-std::optional<Leave> empty_word(const CLI::App& app) {
-  std::vector<const CLI::App*> all{&app};
-  for (const CLI::App* subcommand : app.get_subcommands()) {
-    all.push_back(subcommand);
-  }
-  for (const CLI::App* one : all) {
-    for (const CLI::Option* option : one->get_options()) {
-      const auto& given = option->results();
-      if (std::find(given.begin(), given.end(), "") != given.end()) {
-        return usage(fmt::format("{} is empty", option->get_name()),
-                     "is a variable of the shell not set?");
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 void set_form_by_extension(const std::string& path, OutputOptions& output) {
   const std::string extension = form_extension(path);
   if (extension == "dot" || extension == "gv") {
@@ -132,7 +113,7 @@ std::variant<RunSource, Leave> run_source(const Words& words) {
   run.follow = !words.no_follow;
   if (words.at == "idle") {
     run.at = RunSource::Moment::idle;
-  } else if (words.at != "exit") {
+  } else if (!words.at.empty() && words.at != "exit") {
     const auto seconds = parse_decimal(words.at);
     if (!seconds || *seconds > 1e7) {
       return usage(fmt::format("--at '{}' is neither exit, idle nor a number of seconds",
@@ -178,7 +159,7 @@ std::variant<TraceSource, Leave> trace_source(const Words& words) {
   if (words.no_follow) {
     return usage("--no-follow goes with --run", "tracso --no-follow --run CMD");
   }
-  if (words.at != "exit") {
+  if (!words.at.empty()) {
     return usage("--at goes with --run", "tracso --at idle --run CMD");
   }
   if (!words.from.empty()) {
@@ -323,6 +304,10 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
     return Leave{0, std::string(version.what()) + "\n", ""};
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(app, error, ours);
+  }
+  // CLI11 takes it for the flag without a name.
+  if (std::find(ours.begin(), ours.end(), "--bindings=") != ours.end()) {
+    return usage("--bindings is empty", "is a variable of the shell not set?");
   }
   if (auto leave = empty_word(app)) {
     return *leave;

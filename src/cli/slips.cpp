@@ -117,6 +117,25 @@ std::string swallowed_options(const CLI::App& app, const Words& words) {
   return "";
 }
 
+// An empty word is a variable that was not set: to take it for nothing would answer another
+// question.
+std::optional<Leave> empty_word(const CLI::App& app) {
+  std::vector<const CLI::App*> all{&app};
+  for (const CLI::App* subcommand : app.get_subcommands()) {
+    all.push_back(subcommand);
+  }
+  for (const CLI::App* one : all) {
+    for (const CLI::Option* option : one->get_options()) {
+      const auto& given = option->results();
+      if (std::find(given.begin(), given.end(), "") != given.end()) {
+        return usage(fmt::format("{} is empty", message_name(*option)),
+                     "is a variable of the shell not set?");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Leave> stray_before_command(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   if (commands.empty() || commands.front()->get_name() == "help") {

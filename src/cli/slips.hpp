@@ -23,6 +23,9 @@ std::optional<Leave> misplaced_option(const CLI::App& app, const Words& words);
 /// Empty: nothing to say.
 std::string swallowed_options(const CLI::App& app, const Words& words);
 
+/// An option of the program or of the command that was given whose value is empty.
+std::optional<Leave> empty_word(const CLI::App& app);
+
 /// Options of the program, or a TARGET, before a command that has no use for them.
 std::optional<Leave> stray_before_command(const CLI::App& app);
 

@@ -61,6 +61,25 @@ TEST_CASE("options: the form follows the extension", "[cli]") {
   CHECK(trace_request({"1", "-o", "a.dot/x"}).output.form == "report");
 }
 
+TEST_CASE("options: empty and impossible values are refused", "[cli]") {
+  for (const Words& words : {Words{"calls", "--limit", "-1", "true"},
+                             Words{"calls", "-o", "", "true"},
+                             Words{"calls", "-l", "", "true"},
+                             Words{"1", "--bindings="},
+                             Words{"--at", "exit", "1"},
+                             Words{""}}) {
+    INFO(words.front() << " " << leave(words).err);
+    CHECK(leave(words).status == 2);
+  }
+  CHECK(leave({"1", "--bindings="}).err.find("--bindings is empty") != std::string::npos);
+  CHECK(leave({""}).err.find("TARGET is empty") != std::string::npos);
+  CHECK(trace_request({"--at", "exit", "--run", "ls"}).gates.empty());
+  const auto runs = parse_cost_options({"stat", "--runs", "0", "true"});
+  CHECK(std::get<Leave>(*runs).err.find("--runs '0' is not a number from 1") != std::string::npos);
+  CHECK(leave({"calls", "-h"}).out.find(" CMD [ARG...]") != std::string::npos);
+  CHECK(leave({"help", "costs"}).out.size() > 1000);
+}
+
 TEST_CASE("options: a file is not called after a form that its answer does not have", "[cli]") {
   const auto refusal = [](const Words& words) {
     const auto cost = parse_cost_options(words);
