@@ -36,7 +36,9 @@ Error errno_error(int number, std::string_view action, std::string_view subject)
   } else if (number == EINTR) {
     kind = ErrorKind::interrupted;
   }
-  return {kind, std::string(action), std::string(subject), errno_text(number), ""};
+  // Who runs as root has no more of them.
+  const char* hint = number == EMFILE ? "'ulimit -n 4096' allows tracso more open files" : "";
+  return {kind, std::string(action), std::string(subject), errno_text(number), hint};
 }
 
 std::string errno_text(int number) {

@@ -2,6 +2,8 @@
 
 #include "base/text.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/output_forms.hpp"
+#include "cli/slips.hpp"
 #include "cli/terminal.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +29,6 @@ Examples:
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
 )";
-
-Leave usage(const std::string& what, const std::string& hint) {
-  return {2, "", "tracso: " + what + "\nhint: " + hint + "\n"};
-}
 
 const std::map<std::string, CallGroup>& groups() {
   static const std::map<std::string, CallGroup> names{{"function", CallGroup::function},
@@ -154,7 +152,9 @@ void define(CLI::App& app, CallsWords& words) {
                  words.output,
                  "write there instead of standard error; .json and .csv choose a table's form")
       ->type_name("FILE");
-  app.add_option("--limit", words.limit, "rows of the table (all)")->type_name("N");
+  app.add_option("--limit", words.limit, "rows of the table (all)")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
+      ->type_name("N");
   define_lines(app, words);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -239,6 +239,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (words.json && words.csv) {
     return usage("--json and --csv exclude each other", "choose one");
   }
+  if (auto leave = wrong_form(words.json  ? "--json"
+                              : words.csv ? "--csv"
+                                          : "calls",
+                              words.output)) {
+    return *leave;
+  }
   CallsRequest request;
   request.command = std::move(command);
   if (auto leave = fill_filter(words, request.filter)) {
@@ -304,6 +310,9 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
     return Leave{0, help_text(), ""};
   } catch (const CLI::ParseError& error) {
     return usage(printable(error.what()), "'tracso calls -h' lists the options");
+  }
+  if (auto leave = empty_word(app)) {
+    return *leave;
   }
   std::vector<std::string> command = app.remaining();
   if (!command.empty() && command.front().size() > 1 && command.front().front() == '-') {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/definition.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/output_forms.hpp"
 #include "cli/split_command.hpp"
 #include "cli/terminal.hpp"
 
@@ -24,7 +25,7 @@ std::optional<Leave> empty_word(const CLI::App& command) {
     const auto& given = option->results();
     if (option->get_items_expected_min() > 0 &&
         std::find(given.begin(), given.end(), "") != given.end()) {
-      return usage_error(fmt::format("{} is empty", option->get_name()),
+      return usage_error(fmt::format("{} is empty", message_name(*option)),
                          "is a variable of the shell not set?");
     }
   }
@@ -55,6 +56,22 @@ Parsed request_of(const std::string& command, const CostWords& words) {
          : command == "fds"  ? fds_request(words.fds)
          : command == "diff" ? diff_request(words.diff)
                              : watch_request(words.watch);
+}
+
+// Before the rest of the words is judged: of two slips either may be told first.
+std::optional<Leave> wrong_answer_form(const std::string& command, const CostWords& words) {
+  const AnswerWords& answer = command == "stat"   ? words.stat.answer
+                              : command == "fds"  ? words.fds.answer
+                              : command == "diff" ? words.diff.answer
+                                                  : words.watch.answer;
+  if (command == "watch") {  // always lines of JSON; and what it may name besides files
+    const bool place = answer.output.starts_with("tcp:") || answer.output.starts_with("unix:");
+    return place ? std::nullopt : wrong_form(command, answer.output);
+  }
+  return wrong_form(answer.json                         ? "--json"
+                    : command == "fds" && words.fds.csv ? "--csv"
+                                                        : command,
+                    answer.output);
 }
 
 }  // namespace
@@ -88,6 +105,9 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
     return parse_error(command, error, ours);
   }
   if (auto leave = empty_word(command)) {
+    return *leave;
+  }
+  if (auto leave = wrong_answer_form(all.front(), words)) {
     return *leave;
   }
   return request_of(all.front(), words);

@@ -157,6 +157,12 @@ void define_options(CLI::App& app, Words& words, std::size_t columns) {
   app.require_subcommand(0, 1);
 }
 
+std::string message_name(const CLI::Option& option) {
+  return !option.get_lnames().empty()   ? "--" + option.get_lnames().front()
+         : !option.get_snames().empty() ? "-" + option.get_snames().front()
+                                        : option.get_single_name();
+}
+
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

@@ -17,7 +17,7 @@ namespace tracso {
 /// What CLI11 fills; turned into a Request afterwards.
 struct Words {
   std::string target, output, why, pick_mode, color = "auto", probe = "auto", elf = "auto", from,
-                                              root, at = "exit", by = "file", topic;
+                                              root, at, by = "file", topic;
   bool tree = false, json = false, csv = false, findings = false, pick = false, pick_python = false,
        children = false, no_follow = false, verbose = false;
   std::size_t depth = 8, name_depth = 2;
@@ -44,5 +44,8 @@ void define_options(CLI::App& app, Words& words, std::size_t columns = 0);
 
 /// Every option of ours as it is written, --run included.
 std::vector<std::string> option_names(const CLI::App& app);
+
+/// "--json", "-e", "TARGET": as messages name it, hidden from the help or not.
+std::string message_name(const CLI::Option& option);
 
 }  // namespace tracso

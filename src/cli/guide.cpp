@@ -17,6 +17,9 @@ std::span<const GuideTopic> guide_topics() {
       GuideTopic{"json", "the document that --json prints", guide_json},
       GuideTopic{"recordings", "what 'tracso record' writes down", guide_recordings},
       GuideTopic{"completions", "words that the shell completes", guide_completions},
+      GuideTopic{"costs", "what stat, fds, watch and diff measure, and how", guide_costs},
+      GuideTopic{"calls", "how calls between libraries are counted and timed", guide_calls},
+      GuideTopic{"dump", "what every thread is doing, and how that is read", guide_dump},
       GuideTopic{"glossary", "the words that are used here", guide_glossary}};
   return topics;
 }

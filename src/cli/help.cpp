@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -20,6 +21,12 @@ constexpr std::array scripts{std::pair{"completions-bash", completion_bash},
                              std::pair{"completions-zsh", completion_zsh},
                              std::pair{"completions-fish", completion_fish}};
 
+bool is_guide(const std::string& name) {
+  const auto topics = guide_topics();
+  return std::any_of(
+      topics.begin(), topics.end(), [&](const GuideTopic& one) { return one.name == name; });
+}
+
 std::string list_of_topics(const CLI::App& app) {
   std::string out = "tracso help TOPIC prints one of\n\n";
   for (const GuideTopic& topic : guide_topics()) {
@@ -27,7 +34,8 @@ std::string list_of_topics(const CLI::App& app) {
   }
   out += "\nthe options of a command:\n\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_group().empty() && command->get_name() != "help") {
+    if (!command->get_group().empty() && command->get_name() != "help" &&
+        !is_guide(command->get_name())) {
       out += fmt::format("  {:<16}{}\n", command->get_name(), command->get_description());
     }
   }
@@ -85,7 +93,7 @@ Leave help_on(const CLI::App& app, const std::string& topic, std::size_t columns
     return {0, list_of_topics(app), ""};
   }
   for (const GuideTopic& known : guide_topics()) {
-    if (known.name == topic) {
+    if (known.name == topic) {  // of a command too: 'tracso calls -h' has its options
       return {0, markdown_text(known.text, {columns, color}), ""};
     }
   }

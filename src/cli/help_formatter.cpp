@@ -81,7 +81,12 @@ std::string HelpFormatter::make_help(const CLI::App* app,
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string /*name*/) const {
   if (app->get_parent() != nullptr) {
-    return CLI::Formatter::make_usage(app, "tracso " + std::string(app->get_name()));
+    std::string text = CLI::Formatter::make_usage(app, "tracso " + std::string(app->get_name()));
+    // CLI11 does not know of the command behind our options: it never sees its words.
+    if (app->get_name() == "stat" || app->get_name() == "calls") {
+      text.insert(text.find_last_not_of('\n') + 1, " CMD [ARG...]");
+    }
+    return text;
   }
   return "\nUsage: tracso [options] [TARGET]\n"
          "       tracso [options] --run CMD [ARG...]\n"

@@ -5,6 +5,7 @@
 #include "cli/complete.hpp"
 #include "cli/definition.hpp"
 #include "cli/help.hpp"
+#include "cli/output_forms.hpp"
 #include "cli/question_options.hpp"
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
@@ -24,30 +25,8 @@ ColorChoice color_choice(const std::string& word) {
                            : ColorChoice::automatic;
 }
 
-// An empty word is a variable that was not set: to take it for nothing would answer another
-// question.
-std::optional<Leave> empty_word(const CLI::App& app) {
-  std::vector<const CLI::App*> all{&app};
-  for (const CLI::App* subcommand : app.get_subcommands()) {
-    all.push_back(subcommand);
-  }
-  for (const CLI::App* one : all) {
-    for (const CLI::Option* option : one->get_options()) {
-      const auto& given = option->results();
-      if (std::find(given.begin(), given.end(), "") != given.end()) {
-        return usage(fmt::format("{} is empty", option->get_name()),
-                     "is a variable of the shell not set?");
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 void set_form_by_extension(const std::string& path, OutputOptions& output) {
-  const std::string_view name = base_name(path);
-  const std::size_t dot = name.rfind('.');
-  const std::string extension =
-      dot == std::string_view::npos ? "" : lower_case(name.substr(dot + 1));
+  const std::string extension = form_extension(path);
   if (extension == "dot" || extension == "gv") {
     output.form = "dot";
   } else if (extension == "svg" || extension == "png" || extension == "pdf") {
@@ -58,10 +37,25 @@ void set_form_by_extension(const std::string& path, OutputOptions& output) {
   }
 }
 
+// As the table of forms names it.
+std::string answer_name(const Words& words) {
+  const std::string question = question_name(words);
+  return words.json          ? "--json"
+         : words.csv         ? "--csv"
+         : words.tree        ? "--tree"
+         : words.findings    ? "--findings"
+         : !question.empty() ? question
+         : words.why.empty() ? "the report"
+                             : "--why";
+}
+
 std::variant<OutputOptions, Leave> output_options(const Words& words) {
   OutputOptions output;
   if (words.tree + words.json + words.csv + words.findings > 1) {
     return usage("--tree, --json, --csv and --findings exclude each other", "choose one");
+  }
+  if (auto leave = wrong_form(answer_name(words), words.output)) {
+    return *leave;
   }
   if (!words.output.empty()) {
     output.file = words.output;
@@ -119,7 +113,7 @@ std::variant<RunSource, Leave> run_source(const Words& words) {
   run.follow = !words.no_follow;
   if (words.at == "idle") {
     run.at = RunSource::Moment::idle;
-  } else if (words.at != "exit") {
+  } else if (!words.at.empty() && words.at != "exit") {
     const auto seconds = parse_decimal(words.at);
     if (!seconds || *seconds > 1e7) {
       return usage(fmt::format("--at '{}' is neither exit, idle nor a number of seconds",
@@ -165,7 +159,7 @@ std::variant<TraceSource, Leave> trace_source(const Words& words) {
   if (words.no_follow) {
     return usage("--no-follow goes with --run", "tracso --no-follow --run CMD");
   }
-  if (words.at != "exit") {
+  if (!words.at.empty()) {
     return usage("--at goes with --run", "tracso --at idle --run CMD");
   }
   if (!words.from.empty()) {
@@ -197,6 +191,9 @@ std::optional<std::chrono::milliseconds> parse_timeout(const Words& words) {
 }
 
 std::variant<Request, Leave> record_request(const Words& words) {
+  if (auto leave = wrong_form("record", words.record_output)) {
+    return *leave;
+  }
   const auto pid = parse_pid(words.record_pid);
   if (std::holds_alternative<Leave>(pid)) {
     return std::get<Leave>(pid);
@@ -222,6 +219,9 @@ bool measures_memory(const Gate& gate) {
 std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& app) {
   const Terminal terminal = look_at_terminal(color_choice(words.color));
   if (!words.explain.empty()) {
+    if (auto leave = beside_explain(app, words)) {
+      return *leave;
+    }
     return explain_finding(words.explain, terminal.width, terminal.color);
   }
   if (const auto wrong = wrong_question(words)) {
@@ -315,6 +315,10 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(app, error, ours);
   }
+  // CLI11 takes it for the flag without a name.
+  if (std::find(ours.begin(), ours.end(), "--bindings=") != ours.end()) {
+    return usage("--bindings is empty", "is a variable of the shell not set?");
+  }
   if (auto leave = empty_word(app)) {
     return *leave;
   }
@@ -329,6 +333,9 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
     const Terminal terminal = look_at_terminal(ColorChoice::automatic);
     return help_on(app, words.topic, terminal.width, terminal.color);
   }
+  if (auto leave = app.got_subcommand("calls") ? std::nullopt : stray_before_command(app)) {
+    return *leave;
+  }
   if (app.got_subcommand("record")) {
     return record_request(words);
   }
@@ -336,6 +343,9 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
     return usage("calls comes first, then its options", "tracso calls --exact CMD");
   }
   if (app.got_subcommand("dump")) {
+    if (auto leave = wrong_form(words.dump.json ? "dump --json" : "dump", words.dump.output)) {
+      return *leave;
+    }
     const auto request = dump_request(words.dump);
     const auto* wrong = std::get_if<1>(&request);
     return wrong != nullptr ? std::variant<Request, Leave>(usage(wrong->first, wrong->second))

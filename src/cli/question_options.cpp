@@ -40,9 +40,19 @@ bool asks_question(const Words& words) {
   return count(words) > 0;
 }
 
+std::string question_name(const Words& words) {
+  return !words.bindings.empty()   ? "--bindings"
+         : words.unused            ? "--unused"
+         : words.files             ? "--files"
+         : words.files0            ? "--files0"
+         : !words.who.empty()      ? "--who"
+         : !words.as_child.empty() ? "--as-child"
+                                   : "";
+}
+
 std::optional<std::pair<std::string, std::string>> wrong_question(const Words& words) {
   if (count(words) > 1) {
-    return std::pair(
+    return std::pair<std::string, std::string>(
         "--bindings, --unused, --files, --files0, --who and --as-child exclude each other",
         "ask one thing at a time");
   }
@@ -51,17 +61,33 @@ std::optional<std::pair<std::string, std::string>> wrong_question(const Words& w
   }
   const bool list = words.files || words.files0;
   if (!words.why.empty() || words.tree || words.csv || words.findings || (list && words.json)) {
-    return std::pair("that answer has no such form",
-                     list ? "--json has the paths too" : "use --json, or no form for text");
+    return std::pair<std::string, std::string>(
+        "that answer has no such form",
+        list ? "--json has the paths too" : "use --json, or no form for text");
   }
-  const bool has_target = !words.target.empty() || words.has_run || !words.from.empty();
+  const bool has_target = !words.target.empty() || words.has_run || !words.from.empty() ||
+                          words.pick || words.pick_python || !words.pick_mode.empty();
   if (!words.who.empty() && has_target) {
-    return std::pair("--who looks at all processes", "leave the target out");
+    return std::pair<std::string, std::string>("--who looks at all processes",
+                                               "leave the target out");
+  }
+  // Gates and children are of the trace of one target, which neither of the two has.
+  if (!words.who.empty() || !words.as_child.empty()) {
+    const std::string asked = question_name(words);
+    const std::string beside = !words.fail_on.empty()  ? "--fail-on"
+                               : !words.denied.empty() ? "--deny"
+                               : words.children        ? "--children"
+                                                       : "";
+    if (!beside.empty()) {
+      return std::pair(fmt::format("{} and {} do not go together", asked, beside),
+                       fmt::format("{} goes with a report: tracso {} ... PID", beside, beside));
+    }
   }
   const bool is_pid =
       !words.target.empty() && words.target.find_first_not_of("0123456789") == std::string::npos;
   if (!words.as_child.empty() && (!is_pid || words.has_run)) {
-    return std::pair("--as-child needs a PID", "tracso --as-child /bin/sh 4192");
+    return std::pair<std::string, std::string>("--as-child needs a PID",
+                                               "tracso --as-child /bin/sh 4192");
   }
   return std::nullopt;
 }

@@ -16,6 +16,9 @@ void add_question_options(CLI::App& app, Words& words);
 /// One of them was given.
 bool asks_question(const Words& words);
 
+/// That one: "--who"; empty: none was given.
+std::string question_name(const Words& words);
+
 /// What speaks against them, and what to do instead: they exclude each other and most forms.
 std::optional<std::pair<std::string, std::string>> wrong_question(const Words& words);
 

@@ -59,6 +59,16 @@ std::vector<std::string> names_in_force(const CLI::App& app) {
   return names;
 }
 
+// The first option that was given and is none of these; empty: there is none.
+std::string given_besides(const CLI::App& app, const std::vector<std::string>& fine) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && !contains(fine, message_name(*option))) {
+      return message_name(*option);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Leave usage(const std::string& what, const std::string& hint) {
@@ -105,6 +115,52 @@ std::string swallowed_options(const CLI::App& app, const Words& words) {
     }
   }
   return "";
+}
+
+// An empty word is a variable that was not set: to take it for nothing would answer another
+// question.
+std::optional<Leave> empty_word(const CLI::App& app) {
+  std::vector<const CLI::App*> all{&app};
+  for (const CLI::App* subcommand : app.get_subcommands()) {
+    all.push_back(subcommand);
+  }
+  for (const CLI::App* one : all) {
+    for (const CLI::Option* option : one->get_options()) {
+      const auto& given = option->results();
+      if (std::find(given.begin(), given.end(), "") != given.end()) {
+        return usage(fmt::format("{} is empty", message_name(*option)),
+                     "is a variable of the shell not set?");
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Leave> stray_before_command(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  if (commands.empty() || commands.front()->get_name() == "help") {
+    return std::nullopt;
+  }
+  const std::string name = commands.front()->get_name();
+  // Of the report and of record alike: where they stand does not matter.
+  const std::vector<std::string> shared{"--probe", "--elf", "--timeout", "--verbose"};
+  const std::string stray =
+      given_besides(app, name == "record" ? shared : std::vector<std::string>());
+  if (stray.empty()) {
+    return std::nullopt;
+  }
+  return usage(fmt::format("{} before {} means nothing to it", stray, name),
+               fmt::format("'tracso {} -h' lists its options; they stand behind it", name));
+}
+
+std::optional<Leave> beside_explain(const CLI::App& app, const Words& words) {
+  const std::string other =
+      words.has_run ? "--run" : given_besides(app, {"--explain", "--color", "--verbose"});
+  if (other.empty()) {
+    return std::nullopt;
+  }
+  return usage(fmt::format("--explain and {} do not go together", other),
+               "--explain CODE says what a finding means; --findings PID looks for them");
 }
 
 std::optional<Leave> mistaken_command(const CLI::App& app, const Words& words) {

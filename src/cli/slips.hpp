@@ -23,6 +23,15 @@ std::optional<Leave> misplaced_option(const CLI::App& app, const Words& words);
 /// Empty: nothing to say.
 std::string swallowed_options(const CLI::App& app, const Words& words);
 
+/// An option of the program or of the command that was given whose value is empty.
+std::optional<Leave> empty_word(const CLI::App& app);
+
+/// Options of the program, or a TARGET, before a command that has no use for them.
+std::optional<Leave> stray_before_command(const CLI::App& app);
+
+/// What stands beside --explain, which looks at nothing.
+std::optional<Leave> beside_explain(const CLI::App& app, const Words& words);
+
 /// A lone word that is no file here, but nearly a command: "recrod".
 std::optional<Leave> mistaken_command(const CLI::App& app, const Words& words);
 

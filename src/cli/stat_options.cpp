@@ -124,8 +124,15 @@ std::optional<Leave> read_times(const StatWords& words, StatRequest& into) {
   const auto runs = words.runs.empty() ? std::optional<std::size_t>(words.baseline.any() ? 3 : 1)
                                        : count_word(words.runs, 1);
   const auto warmups = count_word(words.warmups, 0);
-  if (!runs || !warmups) {
-    return usage_error("--runs and --warmup are numbers of at most 1000", "--runs 5 --warmup 1");
+  if (!runs) {
+    return usage_error(
+        fmt::format("--runs '{}' is not a number from 1 to 1000", printable(words.runs)),
+        "tracso stat --runs 5 CMD");
+  }
+  if (!warmups) {
+    return usage_error(
+        fmt::format("--warmup '{}' is not a number from 0 to 1000", printable(words.warmups)),
+        "tracso stat --warmup 1 CMD");
   }
   into.runs = *runs;
   into.warmups = *warmups;

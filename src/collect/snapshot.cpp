@@ -40,6 +40,14 @@ void describe_process(Workspace& work) {
 void check_still_there(Workspace& work) {
   const auto text = work.target.process->read("stat");
   const auto stat = text ? proc::parse_stat(*text) : std::nullopt;
+  if (!text && text.error().kind == ErrorKind::failed) {  // of our own making: no open file left
+    work.trace.notices.push_back(
+        {"target-unchecked",
+         "whether the process still runs could not be asked: " + text.error().reason,
+         "what stands here may be incomplete",
+         text.error().hint});
+    return;
+  }
   const bool ended = !stat || stat->state == 'Z' || stat->state == 'X';
   if (ended || stat->start_time != work.facts.stat.start_time) {
     work.trace.partial = true;

@@ -142,8 +142,7 @@ Result<Done> print(const CallsRequest& request, const CallsReport& report) {
     return os::write_output_file(*request.file, text);  // not a word: stderr is the command's
   }
   const bool to_people = request.form == CallsRequest::Form::text && !request.file;
-  return to_people ? os::write_descriptor(STDERR_FILENO, text, "stderr")
-                   : os::write_descriptor(STDOUT_FILENO, text, "stdout");
+  return to_people ? os::write_descriptor(STDERR_FILENO, text, "stderr") : print_out(text);
 }
 
 void add_missing_agent(const calls::Arena& arena, CallsReport& report) {

@@ -207,7 +207,7 @@ int answer_as_child(const ChildRequest& request) {
   const Target target = live->target();
   // Who may not read the process gets the refusal of the report, not an empty answer.
   if (const auto maps = target.process->read("maps"); !maps) {
-    return fail(maps.error());
+    return fail(with_denial(maps.error(), request.pid));
   }
   const Children children(request, target);
   const bool json = request.output.form == "json";

@@ -1,6 +1,7 @@
 #include "commands/dump_command.hpp"
 
 #include "commands/output.hpp"
+#include "commands/request.hpp"
 #include "commands/sources.hpp"
 #include "dump/dump.hpp"
 #include "os/live_commands.hpp"
@@ -10,6 +11,8 @@
 
 namespace tracso {
 namespace {
+
+constexpr int status_ended = 3;
 
 std::string printed_look(const DumpRequest& request, const Dump& look) {
   return request.json ? dump_json(look, request.count == 1) : dump_text(request.render, look);
@@ -26,17 +29,19 @@ int dump(const DumpRequest& request) {
   OutputOptions output;
   output.file = request.file;
   std::string all;
+  int status = 0;
   for (std::uint64_t i = 0; i < request.count; ++i) {
     if (i != 0) {
       std::this_thread::sleep_for(request.interval);
     }
     const auto look = dumper.look();
-    if (!look && i != 0) {
+    if (!look && i != 0 && exit_status(look.error().kind) == status_ended) {
       say("the process has ended");
+      status = status_ended;
       break;
     }
     if (!look) {
-      return fail(look.error());
+      return fail(with_denial(look.error(), request.pid));
     }
     auto text = printed_look(request, *look);
     text = (i != 0 && !request.json ? "\n" : "") + text;
@@ -54,7 +59,7 @@ int dump(const DumpRequest& request) {
       return fail(done.error());
     }
   }
-  return 0;
+  return status;
 }
 
 }  // namespace tracso

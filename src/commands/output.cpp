@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 
 namespace tracso {
@@ -82,11 +84,24 @@ Result<Done> deliver(const std::string& text,
   if (options.file && *options.file != "-") {
     return written(os::write_output_file(*options.file, text), *options.file);
   }
+  return print_out(text);
+}
+
+Result<Done> print_out(std::string_view text) {
   auto done = os::write_descriptor(STDOUT_FILENO, text, "stdout");
   if (!done && done.error().kind == ErrorKind::interrupted) {
     return Done{};  // tracso | head
   }
   return done;
+}
+
+void keep_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+      // The lowest free number: this one, for those below it are open by now.
+      static_cast<void>(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    }
+  }
 }
 
 int fail(const Error& error) {

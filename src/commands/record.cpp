@@ -6,11 +6,14 @@
 #include "commands/output.hpp"
 #include "commands/python.hpp"
 #include "commands/sources.hpp"
+#include "os/disk.hpp"
 #include "os/recording.hpp"
 #include "python/distributions.hpp"
 #include "python/importers.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 namespace tracso {
 namespace {
@@ -49,9 +52,40 @@ std::optional<PythonFacts> probe_beside(const Target& live,
   return recording.python;
 }
 
+// What would be refused at the end is refused before the process is looked at.
+std::optional<Error> cannot_write(const std::string& destination) {
+  if (destination == "-" && ::isatty(STDOUT_FILENO) == 1) {
+    return Error{ErrorKind::usage,
+                 "write",
+                 "a recording",
+                 "it is an archive, and stdout is a terminal",
+                 "-o bug.tar.gz, or a pipe: tracso record PID -o - | tracso --from -"};
+  }
+  if (destination == "-" || destination.ends_with('/')) {
+    return std::nullopt;
+  }
+  const auto writable = os::check_output_file(destination);
+  return writable ? std::nullopt : std::optional(writable.error());
+}
+
+Result<Done> write(const os::Recording& recording, const std::string& destination) {
+  auto done = os::write_recording(recording, destination);
+  if (destination == "-") {
+    const bool unread = !done && done.error().kind == ErrorKind::interrupted;
+    return unread ? Result<Done>(Done{}) : done;  // as for every answer
+  }
+  if (done) {
+    say(fmt::format("wrote {0}; read it with: tracso --from {0}", destination));
+  }
+  return done;
+}
+
 }  // namespace
 
 int record(const RecordRequest& request) {
+  if (const auto error = cannot_write(request.destination)) {
+    return fail(*error);
+  }
   const auto live = LiveTarget::open(request.pid);
   if (!live) {
     return fail(live.error());
@@ -72,14 +106,12 @@ int record(const RecordRequest& request) {
   const auto trace =
       take_snapshot({doors.process.get(), doors.files.get(), doors.commands.get()}, options);
   if (!trace || refused) {
-    return fail(refused ? *refused : trace.error());
+    return fail(refused ? *refused : with_denial(trace.error(), request.pid));
   }
   static_cast<void>(doors.process->read("status"));
-  if (const auto done = os::write_recording(recording, request.destination); !done) {
+  if (const auto done = write(recording, request.destination); !done) {
     return fail(done.error());
   }
-  say(fmt::format(
-      "wrote {}; read it with: tracso --from {}", request.destination, request.destination));
   return trace->partial ? exit_status(ErrorKind::not_found) : 0;
 }
 

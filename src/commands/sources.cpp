@@ -31,13 +31,6 @@
 namespace tracso {
 namespace {
 
-Error with_denial(Error error, std::int32_t pid) {
-  return error.kind == ErrorKind::denied
-             ? os::explain_denial(
-                   std::move(error), os::look_from_outside(pid), os::look_at_obstacle())
-             : error;
-}
-
 std::string own_working_directory() {
   char* path = ::getcwd(nullptr, 0);
   std::string directory = path == nullptr ? "/" : path;
@@ -173,6 +166,9 @@ bool looks_like_document(const std::string& text) {
 Error as_question(Error error, const std::string& path) {
   error.subject = path == "-" ? "standard input" : path;
   error.kind = error.kind == ErrorKind::not_found ? ErrorKind::usage : error.kind;
+  if (error.kind == ErrorKind::failed && !error.hint.empty()) {
+    return error;  // a limit, which says what to do about it
+  }
   error.hint = "a document of 'tracso --json' or a recording of 'tracso record' is wanted";
   return error;
 }
@@ -181,7 +177,7 @@ Error as_question(Error error, const std::string& path) {
 Result<Trace> read_saved(const std::string& path,
                          const TraceRequest& request,
                          ProblemFacts& facts) {
-  auto bytes = os::read_input(path);
+  auto bytes = os::read_input(path, request.timeout);
   if (!bytes && bytes.error().reason == "is a directory") {
     const auto recording = os::read_recording(path);
     return recording ? replay_trace(*recording, request, facts)
@@ -282,6 +278,13 @@ Result<Obtained> obtained(Result<Trace> trace, ProblemFacts facts, bool save) {
 }
 
 }  // namespace
+
+Error with_denial(Error error, std::int32_t pid) {
+  return error.kind == ErrorKind::denied
+             ? os::explain_denial(
+                   std::move(error), os::look_from_outside(pid), os::look_at_obstacle())
+             : error;
+}
 
 Result<LiveTarget> LiveTarget::open(std::int32_t pid) {
   auto process = os::LiveProcess::open(pid);

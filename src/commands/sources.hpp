@@ -20,6 +20,10 @@ struct Obtained {
 /// Errors as exit_status knows them; CMD's own trouble (126, 127) comes as `command_status`.
 Result<Obtained> obtain_trace(const TraceRequest& request, std::optional<int>& command_status);
 
+/// A denied Error of a process with what is still visible of it and a hint that is true for this
+/// user; any other as it is.
+Error with_denial(Error error, std::int32_t pid);
+
 /// The doors and options of a live process, opened once. Used by the report and by record.
 class LiveTarget {
  public:

@@ -14,6 +14,7 @@ namespace tracso {
 namespace {
 
 constexpr int status_not_found = 1;
+constexpr int status_ended = 3;
 
 // An object by its names as --why takes them, else a function.
 std::optional<BindingsChoice> choose(const Trace& trace,
@@ -80,7 +81,7 @@ int answer_symbols(const Trace& trace,
   }
   const os::LiveCommands commands;
   const auto done = deliver(text, output, commands);
-  return done ? 0 : fail(done.error());
+  return !done ? fail(done.error()) : trace.partial ? status_ended : 0;
 }
 
 }  // namespace tracso

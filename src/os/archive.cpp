@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 
 namespace tracso::os {
 namespace {
 
 constexpr std::size_t block = 512;
-constexpr std::size_t largest = std::size_t{1} << 29;
+// A recording of a large process has a few MB. A file of 600 KB can hold a thousand times as much.
+constexpr std::size_t largest = std::size_t{1} << 28;
+constexpr const char* largest_text = "256 MB";
 
 // Offsets of the ustar header (POSIX.1-2017, pax, "ustar Interchange Format").
 constexpr std::size_t name_at = 0;
@@ -80,13 +83,9 @@ Result<std::string> compress(const std::string& plain) {
   return packed;
 }
 
-}  // namespace
-
-bool is_gzip(std::string_view bytes) {
-  return bytes.starts_with("\x1f\x8b");
-}
-
-Result<std::string> decompress(std::string_view packed) {
+// Hands out what is inside, piece by piece, and gives up behind the largest size.
+Result<Done> unpack(std::string_view packed,
+                    const std::function<void(std::string_view)>& take_piece) {
   z_stream stream{};
   if (inflateInit2(&stream, gzip_window) != Z_OK) {
     return malformed("zlib has no memory");
@@ -94,21 +93,42 @@ Result<std::string> decompress(std::string_view packed) {
   stream.next_in = reinterpret_cast<Bytef*>(
       const_cast<char*>(packed.data()));  // NOLINT: zlib's input is not const
   stream.avail_in = static_cast<uInt>(std::min<std::size_t>(packed.size(), UINT32_MAX));
-  std::string plain;
   std::array<char, 65536> buffer{};
+  std::size_t bytes = 0;
   int status = Z_OK;
-  while (status == Z_OK && plain.size() <= largest) {
+  while (status == Z_OK && bytes <= largest) {
     stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream.avail_out = static_cast<uInt>(buffer.size());
     status = inflate(&stream, Z_NO_FLUSH);
-    plain.append(buffer.data(), buffer.size() - stream.avail_out);
+    const std::size_t piece = buffer.size() - stream.avail_out;
+    bytes += piece;
+    take_piece({buffer.data(), piece});
   }
   inflateEnd(&stream);
-  if (status != Z_STREAM_END) {
-    return malformed(plain.size() > largest ? "it holds more than 512 MB"
-                                            : "it is not gzip, or it is cut short");
+  if (bytes > largest) {
+    return malformed(fmt::format("it holds more than {}", largest_text));
   }
-  return plain;
+  return status == Z_STREAM_END ? Result<Done>(Done{})
+                                : malformed("it is not gzip, or it is cut short");
+}
+
+}  // namespace
+
+bool is_gzip(std::string_view bytes) {
+  return bytes.starts_with("\x1f\x8b");
+}
+
+Result<std::string> decompress(std::string_view packed) {
+  // First only its size: a bomb must not cost the memory it asks for, nor a string that doubles.
+  std::size_t bytes = 0;
+  const auto count = [&](std::string_view piece) { bytes += piece.size(); };
+  if (auto done = unpack(packed, count); !done) {
+    return done.error();
+  }
+  std::string plain;
+  plain.reserve(bytes);
+  auto done = unpack(packed, [&](std::string_view piece) { plain.append(piece); });
+  return done ? Result<std::string>(std::move(plain)) : done.error();
 }
 
 Result<std::string> make_archive(const std::map<std::string, std::string>& parts) {
@@ -119,6 +139,13 @@ Result<std::string> make_archive(const std::map<std::string, std::string>& parts
     tar.append((block - content.size() % block) % block, '\0');
   }
   tar.append(2 * block, '\0');
+  if (tar.size() > largest) {
+    return Error{ErrorKind::unsupported,
+                 "write",
+                 "the recording",
+                 fmt::format("it would hold more than {}, which no tracso reads", largest_text),
+                 "-o DIR/ writes a folder, which has no such limit"};
+  }
   return compress(tar);
 }
 

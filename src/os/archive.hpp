@@ -9,10 +9,10 @@
 
 namespace tracso::os {
 
-/// Names of at most 100 bytes, without '/'.
+/// Names of at most 100 bytes, without '/'. unsupported: more than open_archive would take.
 Result<std::string> make_archive(const std::map<std::string, std::string>& parts);
 
-/// malformed: not gzip, not tar, cut short, or more than 512 MB inside.
+/// malformed: not gzip, not tar, cut short, or more than 256 MB inside.
 Result<std::map<std::string, std::string>> open_archive(std::string_view bytes);
 
 /// The two layers of it. malformed: as above.

@@ -5,13 +5,17 @@
 #include "base/unique_fd.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
+#include <functional>
 
 namespace tracso::os {
 namespace {
@@ -79,10 +83,36 @@ Error unreadable_kind(mode_t mode, const std::string& path) {
           ""};
 }
 
-Result<std::string> read_to_end(int fd, const std::string& name) {
+// A FIFO without a writer gives its end at once to who reads it, and nothing to who polls it.
+bool wait_until_readable(int fd, std::chrono::milliseconds timeout) {
+  pollfd waiting{fd, POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    constexpr std::int64_t most = INT_MAX;
+    const int ready =
+        ::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
+    if (ready >= 0 || errno != EINTR) {
+      return ready != 0;  // an error too: read() has the words for it
+    }
+  }
+}
+
+// `wait` before every read.
+Result<std::string> read_to_end(int fd,
+                                const std::string& name,
+                                const std::function<bool()>& wait) {
   std::string content;
   std::array<char, 65536> buffer{};
   while (content.size() <= largest_file) {
+    if (!wait()) {
+      return Error{ErrorKind::failed,
+                   "read",
+                   name,
+                   "nobody has written to it for as long as --timeout allows",
+                   "a larger --timeout SECONDS waits longer"};
+    }
     const ssize_t count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno != EINTR) {
       return errno_error(errno, "read", name);
@@ -120,23 +150,27 @@ Result<std::string> read_disk_file(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return unreadable_kind(status.st_mode, path);
   }
-  return read_to_end(fd.get(), path);
+  return read_to_end(fd.get(), path, [] { return true; });
 }
 
-Result<std::string> read_input(const std::string& path) {
+Result<std::string> read_input(const std::string& path, std::chrono::milliseconds timeout) {
   const bool standard = path == "-";
   const UniqueFd fd(standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 
   struct stat status {};
 
+  // Standard input that is closed: what stands in for it can only be named.
+  if (fd && standard && (::fcntl(fd.get(), F_GETFL) & O_PATH) != 0) {
+    return errno_error(EBADF, "read", "standard input");
+  }
   if (!fd || ::fstat(fd.get(), &status) != 0) {
     return errno_error(errno, "open", path);
   }
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)) {
     return unreadable_kind(status.st_mode, path);
   }
-  return read_to_end(fd.get(), path);
+  return read_to_end(fd.get(), path, [&] { return wait_until_readable(fd.get(), timeout); });
 }
 
 Result<Done> write_private_file(const std::string& path, std::string_view content) {
@@ -179,10 +213,16 @@ Result<Done> write_output_file(const std::string& path, std::string_view content
     return replace_file(path, content, there ? status.st_mode & 07777U : default_mode());
   }
   const UniqueFd fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666));
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+  if (!fd && errno == ENXIO && there && S_ISFIFO(status.st_mode)) {
+    return Error{
+        ErrorKind::usage, "write", path, "nobody reads from that FIFO", "start its reader first"};
+  }
   if (!fd) {
     return cannot_write(errno, path);
   }
+  // Only to open it may not wait: a slow reader is waited for.
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
   return write_descriptor(fd.get(), content, path);
 }
 

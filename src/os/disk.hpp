@@ -3,6 +3,7 @@
 
 #include "tracso/result.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,14 +14,16 @@ namespace tracso::os {
 Result<std::string> read_disk_file(const std::string& path);
 
 /// What the user named as input: a file, a pipe ("<(zcat x)"), or "-" for standard input. At most
-/// 1 GB; waits for a pipe's end. unsupported: a folder, a terminal, another device.
-Result<std::string> read_input(const std::string& path);
+/// 1 GB. failed: a pipe from which nothing came for that long, also for want of a writer.
+/// unsupported: a folder, a terminal, another device.
+Result<std::string> read_input(const std::string& path, std::chrono::milliseconds timeout);
 
 /// Writes a file whole or not at all (a temporary file beside it, then rename), mode 0600.
 Result<Done> write_private_file(const std::string& path, std::string_view content);
 
 /// Writes what the user asked for with -o: whole or not at all where the path is a regular file or
-/// new; straight into a device, FIFO or link to one ("/dev/stdout").
+/// new; straight into a device, FIFO or link to one ("/dev/stdout"). usage: a FIFO that nobody has
+/// open for reading.
 Result<Done> write_output_file(const std::string& path, std::string_view content);
 
 /// Whether write_output_file may hope: for a command's side effects it must be known before. The

@@ -61,7 +61,8 @@ std::map<std::string, std::string> pack_recording(const Recording& recording);
 /// malformed: not a recording, or cut short.
 Result<Recording> unpack_recording(const std::map<std::string, std::string>& parts);
 
-/// Writes a folder if the path ends in '/', else a .tar.gz; mode 0600.
+/// Writes a folder if the path ends in '/', else a .tar.gz; mode 0600. "-": the .tar.gz to standard
+/// output; interrupted: nobody reads it any more.
 Result<Done> write_recording(const Recording& recording, const std::string& destination);
 /// Reads either. not_found, denied, malformed.
 Result<Recording> read_recording(const std::string& path);

@@ -19,6 +19,9 @@ Result<Done> write_recording(const Recording& recording, const std::string& dest
     if (!archive) {
       return archive.error();
     }
+    if (destination == "-") {
+      return write_descriptor(STDOUT_FILENO, *archive, "stdout");
+    }
 
     // Into a device, a FIFO or what a link names it is written; only a file of its own is replaced.
     struct stat there {};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <new>
 
 // Pages of files and memory lie one after the other in data.bin; the index says where.
 
@@ -233,10 +234,13 @@ Result<Recording> unpack_recording(const std::map<std::string, std::string>& par
   const auto index = parts.find("recording.json");
   const auto data = parts.find("data.bin");
   if (index == parts.end() || data == parts.end()) {
-    return malformed("recording.json or data.bin is missing");
+    return malformed("it is not a recording of tracso: recording.json or data.bin is missing");
   }
   try {
     const Json json = Json::parse(index->second);
+    if (!json.is_object() || !json.contains("format") || !json["format"].is_string()) {
+      return malformed("it is not a recording of tracso: recording.json does not name its format");
+    }
     if (json.at("format").get<std::string>() != format_name) {
       return malformed("it is of another format: " + json.at("format").get<std::string>());
     }
@@ -247,7 +251,14 @@ Result<Recording> unpack_recording(const std::map<std::string, std::string>& par
       }
     }
     return recording;
-  } catch (const std::exception& problem) {  // nlohmann speaks in exceptions; they end here
+  } catch (const std::bad_alloc&) {
+    throw;                                      // says nothing about the recording
+  } catch (const Json::parse_error& problem) {  // nlohmann speaks in exceptions; they end here
+    return malformed(
+        fmt::format("recording.json is not JSON: it goes wrong at byte {}", problem.byte));
+  } catch (const Json::exception&) {
+    return malformed("recording.json is damaged: a part is missing or of another kind");
+  } catch (const std::exception& problem) {
     return malformed(problem.what());
   }
 }

@@ -1,5 +1,6 @@
 #include "cli/options.hpp"
 
+#include "cli/cost_options.hpp"
 #include "support/catch.hpp"
 
 #include <unistd.h>
@@ -49,15 +50,126 @@ TEST_CASE("options: an option of ours behind --run is explained, not run", "[cli
   CHECK(leave({"--run", "-o"}).status == 2);
 }
 
-TEST_CASE("options: the form follows the extension, an explicit one beats it", "[cli]") {
+TEST_CASE("options: the form follows the extension", "[cli]") {
   CHECK(trace_request({"1", "-o", "x.dot"}).output.form == "dot");
   CHECK(trace_request({"1", "-o", "x.gv"}).output.form == "dot");
   CHECK(trace_request({"1", "-o", "x.SVG"}).output.image == "svg");
   CHECK(trace_request({"1", "-o", "x.json"}).output.form == "json");
   CHECK(trace_request({"1", "-o", "x.csv"}).output.form == "csv");
   CHECK(trace_request({"1", "-o", "x.txt"}).output.form == "report");
-  CHECK(trace_request({"1", "-o", "x.csv", "--tree"}).output.form == "tree");
+  CHECK(trace_request({"1", "-o", "x.txt", "--tree"}).output.form == "tree");
   CHECK(trace_request({"1", "-o", "a.dot/x"}).output.form == "report");
+}
+
+TEST_CASE("options: empty and impossible values are refused", "[cli]") {
+  for (const Words& words : {Words{"calls", "--limit", "-1", "true"},
+                             Words{"calls", "-o", "", "true"},
+                             Words{"calls", "-l", "", "true"},
+                             Words{"1", "--bindings="},
+                             Words{"--at", "exit", "1"},
+                             Words{""}}) {
+    INFO(words.front() << " " << leave(words).err);
+    CHECK(leave(words).status == 2);
+  }
+  CHECK(leave({"1", "--bindings="}).err.find("--bindings is empty") != std::string::npos);
+  CHECK(leave({""}).err.find("TARGET is empty") != std::string::npos);
+  CHECK(trace_request({"--at", "exit", "--run", "ls"}).gates.empty());
+  const auto runs = parse_cost_options({"stat", "--runs", "0", "true"});
+  CHECK(std::get<Leave>(*runs).err.find("--runs '0' is not a number from 1") != std::string::npos);
+  CHECK(leave({"calls", "-h"}).out.find(" CMD [ARG...]") != std::string::npos);
+  CHECK(leave({"help", "costs"}).out.size() > 1000);
+}
+
+TEST_CASE("options: a file is not called after a form that its answer does not have", "[cli]") {
+  const auto refusal = [](const Words& words) {
+    const auto cost = parse_cost_options(words);
+    if (cost) {
+      const auto* left = std::get_if<Leave>(&*cost);
+      return left != nullptr ? *left : Leave{};
+    }
+    const auto parsed = parse_options(words);
+    const auto* left = std::get_if<Leave>(&parsed);
+    return left != nullptr ? *left : Leave{};
+  };
+  for (const Words& words : {Words{"diff", "a", "b", "-o", "x.svg"},
+                             Words{"stat", "-o", "st.html", "true"},
+                             Words{"stat", "-o", "st.csv", "true"},
+                             Words{"fds", "1", "-o", "fd.html"},
+                             Words{"fds", "1", "--csv", "-o", "fd.json"},
+                             Words{"watch", "1", "-o", "w.HTML"},
+                             Words{"dump", "1", "-o", "x.csv"},
+                             Words{"dump", "1", "-o", "x.jsonl"},
+                             Words{"calls", "-o", "x.html", "true"},
+                             Words{"calls", "--csv", "-o", "x.json", "true"},
+                             Words{"1", "--tree", "-o", "t.svg"},
+                             Words{"1", "--tree", "-o", "t.csv"},
+                             Words{"1", "--findings", "-o", "f.svg"},
+                             Words{"1", "--unused", "-o", "x.html"},
+                             Words{"1", "--bindings", "-o", "x.csv"},
+                             Words{"1", "--files", "-o", "x.json"},
+                             Words{"1", "--bindings", "--json", "-o", "x.html"},
+                             Words{"--who", "N", "-o", "w.html"},
+                             Words{"1", "--as-child", "sh", "-o", "w.dot"},
+                             Words{"1", "--csv", "-o", "x.json"},
+                             Words{"1", "--json", "-o", "x.html"},
+                             Words{"1", "--why", "libc", "-o", "x.csv"},
+                             Words{"record", "1", "-o", "x.json"},
+                             Words{"--from", "d.json", "-o", "r.tar.gz"},
+                             Words{"1", "-o", "x.jpg"}}) {
+    const Leave left = refusal(words);
+    INFO(words.front() << " " << words.back() << ": " << left.err);
+    CHECK(left.status == 2);
+    CHECK(left.err.find("that answer has no such form") != std::string::npos);
+    CHECK(left.err.find(" is written as ") != std::string::npos);
+  }
+  for (const Words& words : {Words{"diff", "a", "b", "-o", "x.json"},
+                             Words{"diff", "a", "b", "-o", "x.txt"},
+                             Words{"stat", "-o", "a.svg/st", "true"},
+                             Words{"fds", "1", "-o", "fd.csv"},
+                             Words{"watch", "1", "-o", "w.jsonl"},
+                             Words{"watch", "1", "-o", "tcp://10.0.0.1:80/x.html"},
+                             Words{"dump", "1", "--json", "-o", "x.jsonl"},
+                             Words{"calls", "--csv", "-o", "x.csv", "true"},
+                             Words{"1", "--tree", "-o", "t.log"},
+                             Words{"1", "--json", "-o", "x"},
+                             Words{"1", "--why", "libc", "-o", "x.svg"},
+                             Words{"1", "--unused", "-o", "x.json"},
+                             Words{"record", "1", "-o", "x.tgz"},
+                             Words{"record", "1", "-o", "x.json/"},
+                             Words{"record", "1", "-o", "x.1"},
+                             Words{"1", "-o", "/dev/stdout"},
+                             Words{"1", "-o", "libssl.so.3"}}) {
+    const Leave left = refusal(words);
+    INFO(words.front() << " " << words.back() << ": " << left.err);
+    CHECK(left.status == 0);
+  }
+}
+
+TEST_CASE("options: what an answer has no use for is refused, not dropped", "[cli]") {
+  for (const Words& words : {Words{"--who", "libc", "--fail-on", "libs>1"},
+                             Words{"--who", "libc", "--deny", "*"},
+                             Words{"--who", "libc", "--children"},
+                             Words{"--who", "libc", "--pick"},
+                             Words{"--as-child", "sh", "1", "--fail-on", "libs>1"},
+                             Words{"--as-child", "sh", "1", "--deny", "*"},
+                             Words{"--explain", "dup-openmp", "1"},
+                             Words{"--explain", "list", "--fail-on", "libs>1"},
+                             Words{"--explain", "list", "--deny", "*"},
+                             Words{"--explain", "list", "--json"},
+                             Words{"--explain", "list", "--run", "true"},
+                             Words{"--json", "fds", "1"},
+                             Words{"--json", "diff", "a", "b"},
+                             Words{"--fail-on", "libs>1", "record", "1", "-o", "x"},
+                             Words{"4192", "dump", "1"}}) {
+    const Leave left = leave(words);
+    INFO(words.front() << " " << words.back() << ": " << left.err);
+    CHECK(left.status == 2);
+    CHECK(left.out.empty());
+    CHECK(left.err.find("hint: ") != std::string::npos);
+  }
+  CHECK(leave({"--explain", "list", "--color", "never"}).status == 0);
+  CHECK(
+      std::holds_alternative<Request>(parse_options({"--timeout", "9", "record", "1", "-o", "x"})));
 }
 
 TEST_CASE("options: forms exclude each other, and so do targets", "[cli]") {
