@@ -170,7 +170,9 @@ Result<std::string> read_input(const std::string& path, std::chrono::millisecond
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)) {
     return unreadable_kind(status.st_mode, path);
   }
-  return read_to_end(fd.get(), path, [&] { return wait_until_readable(fd.get(), timeout); });
+  // Who pipes something in knows what it waits for, as with every filter.
+  return read_to_end(
+      fd.get(), path, [&] { return standard || wait_until_readable(fd.get(), timeout); });
 }
 
 Result<Done> write_private_file(const std::string& path, std::string_view content) {
