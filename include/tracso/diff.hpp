@@ -44,8 +44,10 @@ struct TraceDiff {
   std::size_t same = 0;                       ///< libraries that are the same file
   std::vector<PackageChange> packages;        ///< those that differ, by how much
   std::size_t libraries_before = 0, libraries_after = 0;
-  BytesChange file, resident, private_bytes;  ///< totals
-  std::vector<Finding> appeared, gone;        ///< findings
+  BytesChange file, resident, private_bytes;  ///< of all libraries
+  /// Of the whole processes; nullopt: not measured.
+  std::optional<MemoryByClass> memory_before, memory_after;
+  std::vector<Finding> appeared, gone;  ///< findings
   std::vector<Notice> notices;
 };
 

@@ -95,7 +95,15 @@ struct EventStream::Program {
   // What a slot is; looked up again where it was not known yet.
   const CallSite& site(int fd, std::uint32_t index, std::uint32_t slot);
   std::string place(std::uint64_t address) const;
+  bool is_unwanted(std::uint32_t slot) const;
 };
+
+// Of a slot that was not bound yet nobody knew at its first call where it leads: perhaps to what
+// was not asked for. As of the last look.
+bool EventStream::Program::is_unwanted(std::uint32_t slot) const {
+  return region && slot < region->slots().size() &&
+         (region->slots()[slot].flags & tracso_slot_unwanted) != 0;
+}
 
 const CallSite& EventStream::Program::site(int fd, std::uint32_t index, std::uint32_t slot) {
   static const CallSite unknown{"?", "?", false, nullptr};
@@ -200,6 +208,10 @@ bool EventStream::collect() {
 void EventStream::write(const Waiting& waiting) {
   auto& program = *programs_[waiting.program];
   const CallSite& site = program.site(arena_.memory(), waiting.program, waiting.event.slot);
+  if (program.is_unwanted(waiting.event.slot)) {
+    --counts_.events;
+    return;
+  }
   const bool is_call = waiting.event.kind != tracso_event_return;
   lines_.add(waiting.program,
              waiting.event,

@@ -32,6 +32,9 @@ std::string end_text(int status) {
 Result<Done> LineOutput::open(const std::optional<std::string>& file) {
   fd_ = !file ? STDERR_FILENO : STDOUT_FILENO;
   if (file && *file != "-") {
+    if (auto done = os::check_output_file(*file); !done) {
+      return done;
+    }
     constexpr mode_t everybody = 0666;  // less the umask, as of any file that a command writes
     file_ = UniqueFd(
         ::open(file->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, everybody));
@@ -89,9 +92,9 @@ void LineOutput::end(int status, const CallsReport& report) {
         "-v'); "
         "tracso calls -c counts them");
   } else if (counts.events == 0 && report.notices.empty()) {
-    say("no call was seen of those asked for; without -e, -l or -L these are the calls of the "
-        "program "
-        "itself: -e '*' shows those of its libraries too");
+    say("no call was seen of those asked for: nobody imports such a function, or it was not "
+        "called; "
+        "-e '*' shows all calls, those among its libraries too");
   }
 }
 

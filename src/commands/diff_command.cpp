@@ -49,6 +49,15 @@ std::uint64_t grown(const BytesChange& bytes) {
   return bytes.after.value_or(0) - std::min(before, bytes.after.value_or(0));
 }
 
+// Of the whole processes where both were measured, else of their libraries.
+BytesChange of_process(const TraceDiff& diff,
+                       std::uint64_t MemoryUse::*bytes,
+                       const BytesChange& libraries) {
+  return diff.memory_before && diff.memory_after
+             ? BytesChange{diff.memory_before->total().*bytes, diff.memory_after->total().*bytes}
+             : libraries;
+}
+
 // Empty: it holds. A size is the growth, a number the libraries added.
 std::string failure(const Gate& gate, const TraceDiff& diff) {
   const auto over = [&](const BytesChange& bytes, std::string_view word) {
@@ -66,9 +75,9 @@ std::string failure(const Gate& gate, const TraceDiff& diff) {
     case Gate::What::file:
       return over(diff.file, "on disk");
     case Gate::What::resident:
-      return over(diff.resident, "resident");
+      return over(of_process(diff, &MemoryUse::resident, diff.resident), "resident");
     case Gate::What::private_bytes:
-      return over(diff.private_bytes, "private");
+      return over(of_process(diff, &MemoryUse::private_bytes, diff.private_bytes), "private");
     case Gate::What::libraries:
       return diff.added.size() > gate.limit
                  ? fmt::format("{}: {} libraries added", gate.text, diff.added.size())

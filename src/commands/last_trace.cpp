@@ -7,6 +7,8 @@
 #include "graph/trace_json.hpp"
 #include "os/disk.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 namespace tracso {
@@ -49,13 +51,17 @@ Result<Done> save_last_trace(const Trace& trace) {
 }
 
 Result<Trace> load_last_trace() {
-  const Error none{ErrorKind::usage,
-                   "answer",
-                   "",
-                   "there is no last trace to read on this boot",
-                   "name a target: tracso PID, tracso FILE or tracso --run CMD"};
+  Error none{ErrorKind::usage,
+             "answer",
+             "",
+             "there is no last trace to read on this boot",
+             "name a target: tracso PID, tracso FILE or tracso --run CMD"};
   const auto name = file_name();
   if (!name) {
+    none.reason += fmt::format(", for none can be kept: cannot {} {}: {}",
+                               name.error().action,
+                               name.error().subject,
+                               name.error().reason);
     return none;
   }
   const auto text = os::read_disk_file(*name);

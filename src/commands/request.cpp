@@ -76,10 +76,37 @@ std::optional<Error> names_a_source(const WhyAnswer& answer,
   return std::nullopt;
 }
 
+// What was asked for while it ran, and is not there because the loader refused it.
+std::optional<Error> names_a_refused(const WhyAnswer& answer,
+                                     const Trace& trace,
+                                     const Summary& summary) {
+  for (std::size_t i = 0; i < trace.failed_loads.size(); ++i) {
+    const FailedLoad& failed = trace.failed_loads[i];
+    if (failed.name.find(answer.query) == std::string::npos &&
+        failed.asked.find(answer.query) == std::string::npos) {
+      continue;
+    }
+    const bool explained = i < summary.refusals.size() && !summary.refusals[i].empty();
+    return Error{ErrorKind::usage,
+                 "find",
+                 answer.query,
+                 fmt::format("the loader refused it: {}: {}{}",
+                             failed.name,
+                             failed.reason,
+                             explained ? "; " + summary.refusals[i] : ""),
+                 "tracso without --why: 'Refused by the loader' says who asked and where it was "
+                 "looked for"};
+  }
+  return std::nullopt;
+}
+
 int say_not_found(const WhyAnswer& answer, const Trace& trace, const Summary& summary) {
-  if (const auto error = names_a_source(answer, trace, summary)) {
-    fail(*error);
-    return status_not_found;
+  for (const auto& error :
+       {names_a_source(answer, trace, summary), names_a_refused(answer, trace, summary)}) {
+    if (error) {
+      fail(*error);
+      return status_not_found;
+    }
   }
   Error error{ErrorKind::usage,
               "find",
@@ -113,6 +140,10 @@ int status_of_gates(const Trace& trace,
   auto failed = failed_gates(trace, summary, request.gates, request.denied);
   if (baseline) {
     const auto more = failed_baseline(trace, summary, *baseline, request.baseline.tolerances);
+    if (more.empty()) {
+      say(fmt::format("the baseline is kept: nothing grew beyond its tolerance since {}",
+                      printable(*request.baseline.compare)));
+    }
     failed.insert(failed.end(), more.begin(), more.end());
   }
   for (const std::string& line : failed) {

@@ -220,6 +220,8 @@ TraceDiff compare_traces(const Trace& before,
   diff.file = change(a.file, b.file);
   diff.resident = change(a.resident, b.resident);
   diff.private_bytes = change(a.private_bytes, b.private_bytes);
+  diff.memory_before = before.memory;
+  diff.memory_after = after.memory;
   diff.appeared = only_in(after, before);
   diff.gone = only_in(before, after);
   return diff;

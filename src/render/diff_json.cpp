@@ -1,6 +1,7 @@
 #include "graph/trace_words.hpp"
 #include "render/diff_forms.hpp"
 #include "render/json_parts.hpp"
+#include "render/memory_json.hpp"
 
 namespace tracso {
 namespace {
@@ -58,6 +59,9 @@ std::string diff_json(const TraceDiff& diff) {
   out["bytes"]["file"] = bytes_json(diff.file);
   out["bytes"]["resident"] = bytes_json(diff.resident);
   out["bytes"]["private"] = bytes_json(diff.private_bytes);
+  out["memory"] = Json::object();
+  out["memory"]["before"] = memory_json(diff.memory_before);
+  out["memory"]["after"] = memory_json(diff.memory_after);
   out["packages"] = Json::array();
   for (const PackageChange& package : diff.packages) {
     Json one = Json::object();

@@ -1,6 +1,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/diff_forms.hpp"
+#include "render/memory_section.hpp"
 #include "render/text/columns.hpp"
 #include "render/words.hpp"
 
@@ -30,6 +31,7 @@ class DiffReport {
 
   std::string text() {
     header();
+    memory();
     libraries("Added", diff_.added, Style::green);
     libraries("Removed", diff_.removed, Style::red);
     libraries("Changed", diff_.changed, Style::yellow);
@@ -37,7 +39,8 @@ class DiffReport {
     findings("Findings that appeared", diff_.appeared);
     findings("Findings that are gone", diff_.gone);
     if (is_empty()) {
-      out_ += "\nNo difference: the same libraries, packages and findings\n";
+      out_ += has_grown_ ? "\nLibraries, packages and findings are the same\n"
+                         : "\nNo difference: the same libraries, packages and findings\n";
     }
     return std::move(out_);
   }
@@ -49,6 +52,7 @@ class DiffReport {
   }
 
   void header();
+  void memory();
   void libraries(std::string_view title, const std::vector<LibraryChange>& changes, Style style);
   void packages();
   void findings(std::string_view title, const std::vector<Finding>& findings);
@@ -70,6 +74,7 @@ class DiffReport {
   const RenderOptions& options_;
   const TraceDiff& diff_;
   std::string out_;
+  bool has_grown_ = false;  // or shrunk: the memory of the process
 };
 
 void DiffReport::header() {
@@ -102,6 +107,44 @@ void DiffReport::header() {
           bytes("private", diff_.private_bytes) + "\n";
   for (const Notice& notice : diff_.notices) {
     out_ += paint(options_.color, Style::yellow, "Notice: ") + printable(notice.text) + "\n";
+  }
+}
+
+// What the libraries take is in the first line; a process grows by its heap. Pages come and go
+// between any two looks: what is below a hundredth is no news.
+void DiffReport::memory() {
+  if (!diff_.memory_before || !diff_.memory_after) {
+    return;
+  }
+  constexpr std::uint64_t part = 100, least = 65536;
+  const auto is_news = [](std::uint64_t before, std::uint64_t after) {
+    const std::uint64_t change = std::max(before, after) - std::min(before, after);
+    return change >= least && change >= std::max(before, after) / part;
+  };
+  const std::string_view arrow = options_.unicode ? "\xe2\x86\x92" : "->";
+  std::vector<Row> rows;
+  const auto add = [&](std::string_view name, const MemoryUse& before, const MemoryUse& after) {
+    Row row{std::string(name), {}};
+    row.rest.add(fmt::format("{:>10} {} {:>10}  {}",
+                             size_text(before.private_bytes),
+                             arrow,
+                             size_text(after.private_bytes),
+                             growth({before.private_bytes, after.private_bytes})));
+    rows.push_back(std::move(row));
+  };
+  const MemoryUse then = diff_.memory_before->total();
+  const MemoryUse now = diff_.memory_after->total();
+  add("all private memory of the process", then, now);
+  for (std::size_t i = 0; i < memory_class_count; ++i) {
+    const MemoryUse& before = diff_.memory_before->uses[i];
+    const MemoryUse& after = diff_.memory_after->uses[i];
+    if (is_news(before.private_bytes, after.private_bytes)) {
+      add("  " + std::string(class_words(static_cast<MemoryClass>(i))), before, after);
+    }
+  }
+  has_grown_ = rows.size() > 1 || is_news(then.private_bytes, now.private_bytes);
+  if (has_grown_) {
+    out_ += "\n" + table(rows, {name_columns, 0, options_.color, options_.unicode});
   }
 }
 

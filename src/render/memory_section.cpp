@@ -18,18 +18,6 @@ constexpr std::size_t cost_columns = 10;
 // Columns of a terminal that suffice for all beside a name of 16.
 constexpr std::size_t for_bar = 80, for_all_costs = 50;
 
-// As people read them; the document has the short names.
-std::string_view class_words(MemoryClass what) {
-  constexpr std::array<std::string_view, memory_class_count> words{"libraries and the program",
-                                                                   "heap (malloc)",
-                                                                   "Python objects",
-                                                                   "stacks",
-                                                                   "other mapped files",
-                                                                   "shared memory",
-                                                                   "other anonymous memory"};
-  return words[static_cast<std::size_t>(what)];
-}
-
 class MemoryTable {
  public:
   MemoryTable(const RenderOptions& options, ByteKind by, const MemoryUse& total)
@@ -96,6 +84,17 @@ std::vector<Row> rows_of(const MemoryTable& made, const MemoryByClass& memory) {
 }
 
 }  // namespace
+
+std::string_view class_words(MemoryClass what) {
+  constexpr std::array<std::string_view, memory_class_count> words{"libraries and the program",
+                                                                   "heap (malloc)",
+                                                                   "Python objects",
+                                                                   "stacks",
+                                                                   "other mapped files",
+                                                                   "shared memory",
+                                                                   "other anonymous memory"};
+  return words[static_cast<std::size_t>(what)];
+}
 
 std::string memory_section(const RenderOptions& options, const Trace& trace, ByteKind by) {
   if (!trace.memory) {

@@ -222,7 +222,24 @@ TEST_CASE("calls lines: children with -f, none without", "[live][calls]") {
   CHECK(followed.has("<... fork resumed> ) = 0"));
 }
 
+// A lazy slot is not bound before its first call, so the library behind it is not known then.
+TEST_CASE("calls lines: the first call of a lazy slot passes the filter too", "[live][calls]") {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"-l", "nosuch*"}, {"--callee", "nosuch*"}, {"-e", "*@nosuch*"}}) {
+    std::vector<std::string> all{"calls"};
+    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), {"/bin/cat", "/dev/null"});
+    const auto ran = test::run_tracso(all);
+    INFO(words.front() << ": " << ran.err);
+    CHECK_FALSE(contains(ran.err, "->"));
+    CHECK(contains(ran.err, "no call was seen"));
+  }
+}
+
 TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
+  const auto nowhere = test::run_tracso({"calls", "-o", "/no-such-folder/x", "/bin/true"});
+  CHECK(nowhere.status == 2);
+  CHECK(contains(nowhere.err, "the folder must be there"));
   const auto killed = test::run_tracso({"calls", "sh", "-c", "kill -TERM $$"});
   CHECK(killed.status == 128 + 15);
   CHECK(contains(killed.err, "+++ killed by SIGTERM +++"));

@@ -140,6 +140,9 @@ TEST_CASE("story: a refused library keeps the loader's words and the line", "[li
   const auto report = run_tracso({"--run", python, story.workshop.path("app.py")});
   CHECK(contains(report.out, "Refused by the loader"));
   CHECK(contains(report.out, "libgone.so.3"));
+  const auto why = run_tracso({"--why", "libgone", "--run", python, story.workshop.path("app.py")});
+  CHECK(why.status == 1);
+  CHECK(contains(why.err, "the loader refused it: libgone.so.3: "));
 }
 
 TEST_CASE("story: what came and went is told and counts nowhere", "[live][run][story]") {

@@ -33,6 +33,26 @@ TEST_CASE("diff: a trace has no difference to itself", "[compare][diff]") {
   CHECK(diff_text({}, diff).find("No difference") != std::string::npos);
 }
 
+TEST_CASE("diff: a process that grows by its heap is said to", "[compare][diff]") {
+  constexpr std::uint64_t megabyte = 1024 * 1024;
+  TraceBuilder before;
+  before.library("/usr/lib/libz.so.1", 100);
+  before.trace.memory.emplace().uses[static_cast<std::size_t>(MemoryClass::heap)].private_bytes =
+      14 * megabyte;
+  TraceBuilder after = before;
+  after.trace.memory->uses[static_cast<std::size_t>(MemoryClass::heap)].private_bytes =
+      308 * megabyte;
+  const std::string grown = diff_text({}, diff_of(before, after));
+  CHECK(grown.find("all private memory of the process") != std::string::npos);
+  CHECK(grown.find("heap (malloc)") != std::string::npos);
+  CHECK(grown.find("+294.0 MB") != std::string::npos);
+  CHECK(grown.find("No difference") == std::string::npos);
+  // A page more or less is no news.
+  after.trace.memory->uses[static_cast<std::size_t>(MemoryClass::heap)].private_bytes =
+      14 * megabyte + 4096;
+  CHECK(diff_text({}, diff_of(before, after)).find("No difference") != std::string::npos);
+}
+
 TEST_CASE("diff: a wheel's new hash is the same library, not two", "[compare][diff]") {
   TraceBuilder before;
   before.library("/site/numpy.libs/libfoo-1a2b3c4d.so.1.2.3", 100);
