@@ -193,7 +193,9 @@ Leave explain_parse_error(const CLI::App& app,
   // "records 4192": a command that is none is taken for the TARGET, and its own for one too many.
   const auto first = std::find_if(
       ours.begin(), ours.end(), [](const std::string& word) { return !word.starts_with('-'); });
-  if (first != ours.end() && app.get_subcommands().empty() &&
+  const bool bad_value =
+      error.get_name() == "ValidationError" || error.get_name() == "ConversionError";
+  if (!bad_value && first != ours.end() && app.get_subcommands().empty() &&
       !contains(command_names(app), *first)) {
     if (const std::string command = close_command(app, *first); !command.empty()) {
       return usage(fmt::format("there is no command '{}'", printable(*first)),

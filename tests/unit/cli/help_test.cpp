@@ -106,6 +106,9 @@ TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help
   CHECK(has(two.err, "did you mean tracso record?"));
   CHECK(has(leave({"records", "4192", "-o", "x"}).err, "did you mean tracso record?"));
   CHECK(has(leave({"recod"}).err, "did you mean tracso record?"));
+  // The value of an option is no command.
+  CHECK(has(leave({"--by", "foo", "4192"}).err, "foo not in"));
+  CHECK(has(leave({"--color", "foo", "4192"}).err, "foo not in"));
   CHECK(std::holds_alternative<Request>(parse_options({"./recod"})));
   CHECK(std::holds_alternative<Request>(parse_options({"quite-another-file"})));
 }
