@@ -100,6 +100,7 @@ TEST_CASE("dump: the same frames as faulthandler, on every Python", "[live][dump
     INFO(python.label);
     test::Child child({python.program, test::tests_file("live/dump_target.py")});
     REQUIRE(child.line() == "ready");
+    REQUIRE(child.rests());
     const auto target = test::live_target(child.pid());
     REQUIRE(target);
     Dumper dumper(target->input.target, std::chrono::milliseconds(30000));
@@ -275,6 +276,7 @@ TEST_CASE("dump: turned bits neither crash it nor let it run on", "[live][dump]"
     INFO(python.label);
     test::Child child({python.program, test::tests_file("live/dump_target.py")});
     REQUIRE(child.line() == "ready");
+    REQUIRE(child.rests());
     const auto target = test::live_target(child.pid());
     REQUIRE(target);
     std::size_t partial = 0;

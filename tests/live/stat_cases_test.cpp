@@ -97,22 +97,6 @@ Json look(const Child& child, std::vector<std::string> ours = {}) {
   return parsed(run_tracso(ours));
 }
 
-// Between "ready" and its next wait a process still does something: until it sleeps and has begun
-// no other wait meanwhile.
-void wait_until_at_rest(const Child& child) {
-  const std::string file = "/proc/" + std::to_string(child.pid()) + "/status";
-  std::string before;
-  for (int tries = 0; tries < 1000; ++tries) {
-    const std::string now = read_file(file);
-    if (now == before && contains(now, "State:\tS")) {
-      return;
-    }
-    before = now;
-    ::usleep(20'000);
-  }
-  FAIL("the process never rests");
-}
-
 std::uint64_t number(const Json& value) {
   REQUIRE(value.is_number());
   return value.get<std::uint64_t>();
@@ -130,7 +114,7 @@ TEST_CASE("stat cases: who does nothing has no difference at all", "[live][stat]
   CHECK(all.at("io").at("written_bytes") == 0);
   Child still({lab.program(), "stay"});
   REQUIRE(still.line() == "ready");
-  wait_until_at_rest(still);
+  REQUIRE(still.rests());
   const Json twice = look(still, {"--for", "0.05"});
   CHECK(twice.at("descriptors").at("opened").empty());
   CHECK(twice.at("io").at("read_bytes") == 0);

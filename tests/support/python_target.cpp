@@ -4,6 +4,7 @@
 #include "os/live_files.hpp"
 #include "os/live_process.hpp"
 #include "proc/maps.hpp"
+#include "support/run_program.hpp"
 
 #include <poll.h>
 #include <signal.h>
@@ -143,6 +144,20 @@ void Child::write(const std::string& text) const {
   if (::write(in_, text.data(), text.size()) < 0) {
     std::abort();
   }
+}
+
+bool Child::rests() const {
+  const std::string file = "/proc/" + std::to_string(pid_) + "/status";
+  std::string before;
+  for (int tries = 0; tries < 1000; ++tries) {
+    const std::string now = read_file(file);
+    if (now == before && now.find("State:\tS") != std::string::npos) {
+      return true;
+    }
+    before = now;
+    ::usleep(20'000);
+  }
+  return false;
 }
 
 int Child::wait() {

@@ -39,6 +39,9 @@ class Child {
   void write(const std::string& text) const;
   /// Waits for its end; the exit status, or 128 + signal.
   int wait();
+  /// Between a line and its next wait a process still does something: returns when its first thread
+  /// sleeps and has begun no other wait for 20 ms. false: it did not come to rest in 20 s.
+  bool rests() const;
 
  private:
   pid_t pid_ = -1;
