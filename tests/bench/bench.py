@@ -94,7 +94,7 @@ def peak_kilobytes(command):
 
 
 def records(tracso, pid):
-    """What maps, link maps and dynamic sections cost by themselves, in ms; "-" without the test program of the same build."""
+    """What link maps, dynamic sections and needed names cost by themselves, in ms; "-" without the test program of the same build."""
     live = pathlib.Path(tracso).parent / "tests" / "tracso_live"
     if not live.exists():
         return "-"

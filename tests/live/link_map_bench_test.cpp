@@ -1,6 +1,9 @@
 // Not a test: tests/bench/bench.py --growth runs it for its table.
 
-#include "support/c_programs.hpp"
+#include "loader/link_map.hpp"
+#include "os/live_process.hpp"
+#include "proc/auxv.hpp"
+#include "proc/maps.hpp"
 #include "support/catch.hpp"
 
 #include <fmt/format.h>
@@ -16,15 +19,25 @@ namespace tracso::test {
 TEST_CASE("bench: the loader's records of a process", "[.][bench]") {
   const char* pid = std::getenv("TRACSO_BENCH_PID");
   REQUIRE(pid != nullptr);
+  const auto process = os::LiveProcess::open(std::atoi(pid));
+  REQUIRE(process);
+  const auto text = (*process)->read("auxv");
+  REQUIRE(text);
+  const auto auxv = proc::parse_auxv(*text);
+  REQUIRE(auxv);
+  const auto mappings = proc::parse_maps((*process)->read("maps").value());
+  REQUIRE(mappings);
   std::vector<double> milliseconds;
   std::size_t entries = 0;
   for (int round = 0; round < 21; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto view = look_at(std::atoi(pid));
+    const auto maps = loader::read_link_maps(**process, *mappings, *auxv);
+    REQUIRE(maps);
+    const auto sections = loader::read_dynamic_sections(**process, *maps);
+    const auto matches = loader::match_needed(*maps, sections, "");
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     milliseconds.push_back(took.count());
-    REQUIRE(view.maps);
-    entries = view.maps->entries.size();
+    entries = maps->entries.size();
   }
   std::sort(milliseconds.begin(), milliseconds.end());
   fmt::print("records: {:.2f} ms, {} entries\n", milliseconds[milliseconds.size() / 2], entries);
