@@ -2,23 +2,16 @@
 
 #include "commands/descriptor_peers.hpp"
 #include "commands/output.hpp"
+#include "commands/sources.hpp"
 #include "commands/stat_look.hpp"
 #include "os/live_commands.hpp"
 #include "os/live_process.hpp"
-#include "os/privileges.hpp"
 #include "proc/no_memory.hpp"
 #include "render/fds_text.hpp"
 #include "render/stat_json.hpp"
 
 namespace tracso {
 namespace {
-
-Error explained(Error error, std::int32_t pid) {
-  return error.kind == ErrorKind::denied
-             ? os::explain_denial(
-                   std::move(error), os::look_from_outside(pid), os::look_at_obstacle())
-             : error;
-}
 
 // Bytes are asked for where the user wants them; to borrow a descriptor is the price.
 void forget_queues(std::vector<Descriptor>& descriptors) {
@@ -41,7 +34,7 @@ int fds(const FdsRequest& request) {
   std::vector<Notice> notices;
   auto descriptors = collect_descriptors(**process, descriptor_borrower(request.pid), notices);
   if (!descriptors) {
-    return fail(explained(descriptors.error(), request.pid));
+    return fail(with_denial(descriptors.error(), request.pid));
   }
   add_peers(request.pid, **process, *descriptors, notices);
   if (!request.queues) {
