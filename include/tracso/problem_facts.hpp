@@ -62,6 +62,13 @@ struct OwnRuntime {
   bool operator==(const OwnRuntime&) const = default;
 };
 
+/// Which release a library of a delicate family is, and what told it: "3.0.19", "its own text".
+struct KnownVersion {
+  NodeId object{};
+  std::string text, source;
+  bool operator==(const KnownVersion&) const = default;
+};
+
 /// Memory that is writable and executable at once.
 struct WritableCode {
   std::string name;  ///< as in maps; empty: anonymous
@@ -126,6 +133,7 @@ struct ProblemFacts {
   std::vector<Binding> bindings;  ///< all, or the interposed ones, as was asked
   std::vector<LibraryUse> uses;
   std::vector<OwnRuntime> runtimes;
+  std::vector<KnownVersion> versions;    ///< of the libcryptos, where there are several
   std::vector<NodeId> malloc_providers;  ///< to whom calls of malloc go; each once
   /// Of a FILE: nothing that it would load defines them. Of a process: functions that have not been
   /// called yet, and nothing that is loaded defines them.

@@ -38,7 +38,9 @@ std::uint64_t bytes_about(const Trace& trace, const Finding& finding) {
 std::vector<const Finding*> ranked_findings(const Trace& trace) {
   std::vector<std::pair<const Finding*, std::uint64_t>> ranked;
   for (const Finding& finding : trace.findings) {
-    ranked.emplace_back(&finding, bytes_about(trace, finding));
+    if (!is_told_elsewhere(finding.code)) {
+      ranked.emplace_back(&finding, bytes_about(trace, finding));
+    }
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& one, const auto& other) {
     if (one.first->severity != other.first->severity) {
@@ -96,7 +98,7 @@ std::vector<std::string> direct_packages(const Graph& graph, NodeId library) {
   return names;
 }
 
-std::optional<std::string> shared_sentence(const Trace& trace, const Summary& summary) {
+std::optional<Weight> shared_library(const Trace& trace, const Summary& summary) {
   const DependedOn* best = nullptr;
   std::vector<std::string> packages;
   // The table is ranked by in-degree, size and name: of two with as many packages the first wins.
@@ -119,13 +121,15 @@ std::optional<std::string> shared_sentence(const Trace& trace, const Summary& su
     packages.resize(most_packages_named);
     packages.emplace_back("...");
   }
-  return fmt::format("{} is loaded directly by {} py: packages ({})",
-                     display_name(trace.graph[best->node]),
-                     count,
-                     join(packages, ", "));
+  return Weight{"shared-by",
+                fmt::format("{} is loaded directly by {} py: packages ({})",
+                            display_name(trace.graph[best->node]),
+                            count,
+                            join(packages, ", ")),
+                {best->node}};
 }
 
-std::optional<std::string> package_sentence(const Summary& summary) {
+std::optional<Weight> heavy_package_of(const Summary& summary) {
   const auto heaviest = std::find_if(summary.packages.begin(),
                                      summary.packages.end(),
                                      [](const Package& package) { return package.source; });
@@ -136,14 +140,16 @@ std::optional<std::string> package_sentence(const Summary& summary) {
   if (!bytes) {
     return std::nullopt;
   }
-  return fmt::format("{} owns {:.0f}% of the total footprint ({})",
-                     heaviest->name,
-                     heaviest->share * 100,
-                     size_text(*bytes));
+  return Weight{"heavy-one",
+                fmt::format("{} owns {:.0f}% of the total footprint ({})",
+                            heaviest->name,
+                            heaviest->share * 100,
+                            size_text(*bytes)),
+                {*heaviest->source}};
 }
 
 /// For a program without Python the words would be true of everything.
-std::optional<std::string> orphans_sentence(const Trace& trace, const Summary& summary) {
+std::optional<Weight> orphans(const Trace& trace, const Summary& summary) {
   const auto nodes = trace.graph.nodes();
   if (summary.orphans.empty() || std::none_of(nodes.begin(), nodes.end(), is_python)) {
     return std::nullopt;
@@ -152,11 +158,14 @@ std::optional<std::string> orphans_sentence(const Trace& trace, const Summary& s
   for (const NodeId orphan : summary.orphans) {
     sum.add(bytes_of(trace.graph[orphan].cost, summary.by));
   }
-  return fmt::format(
-      "{} libraries with no Python origin ({})", summary.orphans.size(), size_text(sum.known()));
+  return Weight{"orphan",
+                fmt::format("{} libraries with no Python origin ({})",
+                            summary.orphans.size(),
+                            size_text(sum.known())),
+                summary.orphans};
 }
 
-std::optional<std::string> largest_sentence(const Trace& trace, const Summary& summary) {
+std::optional<Weight> largest_library(const Trace& trace, const Summary& summary) {
   const std::optional<std::uint64_t> total = bytes_of(summary.totals, summary.by);
   const DependedOn* largest = nullptr;
   std::uint64_t bytes = 0;
@@ -174,13 +183,32 @@ std::optional<std::string> largest_sentence(const Trace& trace, const Summary& s
   if (share < heavy_library) {
     return std::nullopt;
   }
-  return fmt::format("{} alone is {} ({:.0f}% of the total)",
-                     display_name(trace.graph[largest->node]),
-                     size_text(bytes),
-                     share * 100);
+  return Weight{"heavy-one",
+                fmt::format("{} alone is {} ({:.0f}% of the total)",
+                            display_name(trace.graph[largest->node]),
+                            size_text(bytes),
+                            share * 100),
+                {largest->node}};
 }
 
 }  // namespace
+
+std::vector<Weight> weights(const Trace& trace, const Summary& summary) {
+  std::vector<Weight> all;
+  for (auto& weight : {shared_library(trace, summary),
+                       heavy_package_of(summary),
+                       orphans(trace, summary),
+                       largest_library(trace, summary)}) {
+    if (weight) {
+      all.push_back(*weight);
+    }
+  }
+  return all;
+}
+
+bool is_told_elsewhere(std::string_view code) {
+  return code == "shared-by" || code == "heavy-one" || code == "orphan" || code == "probe-skipped";
+}
 
 Notable notable(const Trace& trace, const Summary& summary) {
   Notable result;
@@ -189,14 +217,11 @@ Notable notable(const Trace& trace, const Summary& summary) {
     result.sentences.push_back(findings[i]->title);
   }
   result.more_findings = findings.size() - result.sentences.size();
-  for (auto& sentence : {shared_sentence(trace, summary),
-                         package_sentence(summary),
-                         orphans_sentence(trace, summary),
-                         largest_sentence(trace, summary)}) {
+  for (const Weight& weight : weights(trace, summary)) {
     const auto& told = result.sentences;
-    if (sentence && told.size() < most_sentences &&
-        std::find(told.begin(), told.end(), *sentence) == told.end()) {
-      result.sentences.push_back(*sentence);
+    if (told.size() < most_sentences &&
+        std::find(told.begin(), told.end(), weight.sentence) == told.end()) {
+      result.sentences.push_back(weight.sentence);
     }
   }
   return result;

@@ -16,7 +16,7 @@ bool contains(std::string_view text, std::string_view part) {
 }
 
 /// 'GLIBC_2.38' of "version `GLIBC_2.38' not found (required by ./x.so)".
-std::string_view quoted(std::string_view text) {
+std::string_view quoted_part(std::string_view text) {
   const auto start = text.find('`');
   const auto end = start == std::string_view::npos ? start : text.find('\'', start);
   return end == std::string_view::npos ? std::string_view()
@@ -44,7 +44,7 @@ std::string static_tls_users(const Graph& graph) {
 }
 
 std::string of_missing_version(const FailedLoad& failed) {
-  const std::string_view version = quoted(failed.reason);
+  const std::string_view version = quoted_part(failed.reason);
   if (version.starts_with("GLIBC_")) {
     return fmt::format("it was built on a newer system: this glibc has no {}", version);
   }

@@ -176,6 +176,7 @@ void collect_bindings(Workspace& work, const FactsOptions& wanted, ProblemFacts&
   LinkageSet set(work);
   BindingsCollector(work, set, wanted.symbols == SymbolDepth::all, facts).collect();
   facts.runtimes = find_own_runtimes(work, set);
+  facts.versions = find_openssl_versions(work);
   facts.symbols = true;
   if (set.unreadable() > 0) {
     note_unreadable(work, set.unreadable());

@@ -1,8 +1,11 @@
 #include "collect/own_runtimes.hpp"
 
 #include "base/text.hpp"
+#include "collect/library_version.hpp"
+#include "collect/mapped_file.hpp"
 
 #include <array>
+#include <utility>
 
 namespace tracso {
 namespace {
@@ -44,6 +47,31 @@ std::vector<OwnRuntime> find_own_runtimes(const Workspace& work, const LinkageSe
                          std::string(sign.kind),
                          std::string(sign.symbol)});
       }
+    }
+  }
+  return found;
+}
+
+std::vector<KnownVersion> find_openssl_versions(const Workspace& work) {
+  constexpr std::size_t most = 8;
+  std::vector<std::size_t> objects;
+  for (std::size_t i = 0; i < work.mapped.objects.size(); ++i) {
+    const std::string_view name = base_name(work.mapped.objects[i].path.text);
+    if (name.starts_with("libcrypto") && objects.size() < most) {
+      objects.push_back(i);
+    }
+  }
+  std::vector<KnownVersion> found;
+  for (std::size_t i = 0; objects.size() > 1 && i < objects.size(); ++i) {
+    const MappedObject& about = work.mapped.objects[objects[i]];
+    const Mapping& mapping = work.facts.mappings[about.mappings.front()];
+    const MappedRange range{mapping.start, mapping.end, mapping.device, mapping.inode};
+    const auto file = open_mapped_object(work.target, range, about.path);
+    if (file) {
+      LibraryVersion version = find_library_version(
+          **file, about.path.text, about.elf.dynamic.soname.value_or(std::string()));
+      found.push_back(
+          {work.node_of_object[objects[i]], std::move(version.text), std::move(version.source)});
     }
   }
   return found;

@@ -11,4 +11,7 @@ namespace tracso {
 /// Of libraries that export a runtime's entry point and are not that runtime's own file. By object.
 std::vector<OwnRuntime> find_own_runtimes(const Workspace& work, const LinkageSet& set);
 
+/// Which releases of OpenSSL they are, where there is more than one: megabytes are read for it.
+std::vector<KnownVersion> find_openssl_versions(const Workspace& work);
+
 }  // namespace tracso

@@ -138,8 +138,10 @@ bool is_denied(const Node& node, const std::string& pattern) {
 
 std::string first_meant(const Gate& gate, const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
+    const FindingKind* kind = find_finding_kind(finding.code);
+    const bool accuses = kind == nullptr || !kind->describes;
     const bool meant = gate.what == Gate::What::code ? finding.code == gate.code
-                                                     : finding.severity <= gate.severity;
+                                                     : accuses && finding.severity <= gate.severity;
     if (meant) {
       return fmt::format("{}: {} ({})", gate.text, finding.title, finding.code);
     }

@@ -275,6 +275,10 @@ int carry_out_trace(const TraceRequest& request) {
   }
   Trace trace = group_modules(obtained->trace, request.output.name_depth);
   const Summary summary = summarize(trace, request.output.by);
+  if (obtained->facts.symbols && trace.process) {  // all findings are asked for
+    const std::vector<Finding> described = descriptions(trace, summary);
+    trace.findings.insert(trace.findings.end(), described.begin(), described.end());
+  }
   trace.notices.insert(trace.notices.end(), summary.notices.begin(), summary.notices.end());
   if (*baseline) {
     add_baseline_notices(**baseline, trace.notices);

@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tracso::findings {
@@ -48,16 +51,57 @@ bool is_c_library(const ObjectFile& file) {
          stem == "libpthread";
 }
 
+// Functions of the C++ library that builders link into every object, for systems whose own lacks
+// them: the first copy serves all. Two whole C++ libraries are another matter.
+bool is_spare_cxx(const Evidence& evidence, const Binding& binding) {
+  static constexpr std::array<std::string_view, 4> starts{"_ZSt", "_ZNSt", "_ZNKSt", "_ZNVSt"};
+  const auto is_std = [&](std::string_view start) { return binding.symbol.starts_with(start); };
+  const ObjectFile& provider = evidence.file(*binding.provider);
+  const ObjectFile& promised = evidence.file(*binding.promised);
+  return binding.version.empty() && std::any_of(starts.begin(), starts.end(), is_std) &&
+         !is_same_library(provider, promised);
+}
+
+// One line for all of them: a process of wheels has dozens of such pairs.
+Finding spare_cxx(const Evidence& evidence, const std::vector<const Binding*>& bindings) {
+  std::set<NodeId> providers, others;
+  for (const Binding* binding : bindings) {
+    providers.insert(*binding->provider);
+    others.insert(*binding->promised);
+  }
+  const std::vector<NodeId> serving(providers.begin(), providers.end());
+  Finding finding =
+      finding_about(evidence,
+                    "interposed",
+                    Severity::note,
+                    fmt::format("{} of the C++ library {} served by {}",
+                                bindings.size() == 1 ? "1 function"
+                                                     : fmt::format("{} functions", bindings.size()),
+                                bindings.size() == 1 ? "is" : "are",
+                                listed(names_of(evidence, serving))),
+                    serving);
+  finding.evidence.push_back("also there: in " +
+                             listed(names_of(evidence, {others.begin(), others.end()}), 8));
+  add_crossings(evidence, bindings, finding);
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> interposed_functions(const Evidence& evidence) {
   std::map<Pair, std::vector<const Binding*>> pairs;
+  std::vector<const Binding*> spare;
   for (const Binding& binding : evidence.facts().bindings) {
     if (binding.interposed && binding.usual.empty() && binding.provider && binding.promised) {
-      pairs[{*binding.provider, *binding.promised}].push_back(&binding);
+      auto& where =
+          is_spare_cxx(evidence, binding) ? spare : pairs[{*binding.provider, *binding.promised}];
+      where.push_back(&binding);
     }
   }
   std::vector<Finding> findings;
+  if (!spare.empty()) {
+    findings.push_back(spare_cxx(evidence, spare));
+  }
   for (const auto& [pair, bindings] : pairs) {
     const ObjectFile& provider = evidence.file(pair.first);
     const ObjectFile& promised = evidence.file(pair.second);

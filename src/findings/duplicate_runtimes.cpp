@@ -107,6 +107,15 @@ std::vector<std::string> users_of_two(const Evidence& evidence, const std::vecto
   return both;
 }
 
+void add_versions(const Evidence& evidence, const std::vector<NodeId>& nodes, Finding& finding) {
+  for (const KnownVersion& version : evidence.facts().versions) {
+    if (is_one_of(nodes, version.object) && !version.text.empty()) {
+      finding.evidence.push_back(fmt::format(
+          "{} is {} ({})", evidence.name(version.object), version.text, version.source));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> duplicate_openmp(const Evidence& evidence) {
@@ -166,6 +175,7 @@ std::vector<Finding> duplicate_openssl(const Evidence& evidence) {
                                               builds.size(),
                                               joined_by_and(names_of(evidence, nodes))),
                                   nodes);
+  add_versions(evidence, nodes, finding);
   add_own(evidence, all, finding);
   add_crossings(evidence, crossings, finding);
   finding.evidence.push_back(both.empty() ? "no object needs two of them"

@@ -16,7 +16,7 @@ using Check = std::vector<Finding> (*)(const Evidence&);
 
 struct Row {
   FindingKind kind;
-  Check check;
+  Check check;  ///< nullptr: what describes is found of a grouped trace, by descriptions()
 };
 
 // A new rule is a function of findings/rules.hpp, a row here, a test that raises it and one that
@@ -64,6 +64,14 @@ constexpr std::array rows{
          "Link it to the library that has the symbol (-Wl,-z,defs finds this at build time), or "
          "install the version that it was built against."},
         findings::undefined_symbols},
+    Row{{"load-refused",
+         "the loader refused a library while --run looked on",
+         "A dlopen (an import of Python is one) failed, or the program did not start. It is a note "
+         "where a name was tried and no file answers: many programs try and go on. A file that is "
+         "there and was turned down, or that lacks what it needs, is a warning.",
+         "The evidence has the loader's words, what they mean, who asked, and each place where it "
+         "looked. tracso --tree shows the moment in the order of loads."},
+        findings::refused_loads},
     Row{{"ldpath-override",
          "LD_LIBRARY_PATH wins over the copy that a library was built to use",
          "The library carries a RUNPATH to its own copy; the variable is asked first, so another "
@@ -278,6 +286,33 @@ constexpr std::array rows{
          "dlmopen gave them link maps, and copies of libraries, of their own.",
          "Nothing, if it is meant (auditors, plug-in hosts)."},
         findings::own_namespaces},
+    Row{{"probe-skipped",
+         "Python's modules could not be read",
+         "Neither its memory nor gdb told which modules are loaded. Packages are then guessed from "
+         "the places of files: pure Python modules, and who imports whom, are not seen.",
+         "The evidence says why, and what to try."},
+        findings::skipped_probe},
+    Row{{"shared-by",
+         "one library that several packages load",
+         "It describes and accuses nobody: none of these packages alone is to blame for its bytes, "
+         "and taking one of them away does not free them.",
+         "tracso --why NAME PID shows each way in.",
+         true},
+        nullptr},
+    Row{{"heavy-one",
+         "one package or library weighs most",
+         "A package with 30 % of all bytes on disk, a library with 20 %, or one with more than "
+         "half of what libraries have in memory. That is where saving begins, not a fault.",
+         "tracso --why NAME PID says who wants it; --unused whether it is called.",
+         true},
+        nullptr},
+    Row{{"orphan",
+         "libraries that no package and no library asked for by name",
+         "They came by a dlopen whose caller is not known, by the C library itself (name services, "
+         "character sets), or their package was not seen.",
+         "tracso --run sees the caller of each dlopen.",
+         true},
+        nullptr},
 };
 
 constexpr auto kinds = [] {
@@ -312,6 +347,9 @@ std::vector<Finding> find_problems(const Trace& trace, const ProblemFacts& facts
   const Evidence evidence(trace, facts);
   std::vector<Finding> all;
   for (const Row& row : rows) {
+    if (row.check == nullptr) {
+      continue;
+    }
     for (Finding& finding : row.check(evidence)) {
       finding.what_to_do = std::string(row.kind.what_to_do);
       all.push_back(std::move(finding));

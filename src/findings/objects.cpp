@@ -89,7 +89,9 @@ std::vector<Finding> static_tls(const Evidence& evidence) {
                      "static-tls",
                      Severity::note,
                      nodes,
-                     "takes static TLS after the start, of which there is little");
+                     nodes.size() == 1
+                         ? "takes static TLS after the start, of which there is little"
+                         : "take static TLS after the start, of which there is little");
   }
   Finding finding = finding_about(
       evidence,

@@ -25,6 +25,7 @@ std::vector<Finding> missing_needed(const Evidence& evidence);
 std::vector<Finding> missing_versions(const Evidence& evidence);
 std::vector<Finding> wrong_architecture(const Evidence& evidence);
 std::vector<Finding> undefined_symbols(const Evidence& evidence);
+std::vector<Finding> refused_loads(const Evidence& evidence);
 
 std::vector<Finding> deleted_files(const Evidence& evidence);
 std::vector<Finding> replaced_files(const Evidence& evidence);
@@ -54,5 +55,6 @@ std::vector<Finding> ignored_variables(const Evidence& evidence);
 std::vector<Finding> other_python_abi(const Evidence& evidence);
 std::vector<Finding> cuda_stubs(const Evidence& evidence);
 std::vector<Finding> mixed_cuda(const Evidence& evidence);
+std::vector<Finding> skipped_probe(const Evidence& evidence);
 
 }  // namespace tracso::findings

@@ -235,4 +235,21 @@ std::vector<Finding> empty_paths(const Evidence& evidence) {
   return findings;
 }
 
+std::vector<Finding> skipped_probe(const Evidence& evidence) {
+  const auto& notices = evidence.trace().notices;
+  const auto found = std::find_if(notices.begin(), notices.end(), [](const Notice& notice) {
+    return notice.code == "python-probe-path";
+  });
+  if (found == notices.end()) {
+    return {};
+  }
+  Finding finding = finding_about(evidence,
+                                  "probe-skipped",
+                                  Severity::note,
+                                  "packages are told by the names of files only",
+                                  {});
+  finding.evidence = {found->text, found->effect};
+  return {finding};
+}
+
 }  // namespace tracso::findings

@@ -1,5 +1,6 @@
 #include "render/findings_text.hpp"
 
+#include "analysis/notable.hpp"
 #include "base/text.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/wrap.hpp"
@@ -79,18 +80,22 @@ std::string_view severity_word(Finding::Severity severity) {
 std::string findings_text(const RenderOptions& options, const Trace& trace) {
   const std::string first = wrapped(head(trace), {options.width, 0, 2});
   std::string out = paint(options.color, Style::bold, first) + "\n";
-  for (const Finding& finding : trace.findings) {
-    out += "\n" + paragraph(options, finding);
-  }
-  if (trace.findings.empty()) {
+  const bool nothing_wrong =
+      std::all_of(trace.findings.begin(), trace.findings.end(), [](const Finding& finding) {
+        return is_told_elsewhere(finding.code);
+      });
+  if (nothing_wrong) {
     // Off a terminal as on one of ordinary width.
     constexpr std::size_t columns = 101;
     const std::size_t room = options.width == 0 ? columns : std::min(options.width, columns);
-    out += wrapped(
-               "Nothing looks wrong. What the report says under Notable beside findings (who "
-               "weighs most, who shares) describes, and accuses nobody.",
-               {room, 0, 0}) +
-           "\n";
+    const std::string_view words = trace.findings.empty()
+                                       ? "Nothing looks wrong."
+                                       : "Nothing looks wrong. What follows describes (who weighs "
+                                         "most, who shares), and accuses nobody.";
+    out += wrapped(words, {room, 0, 0}) + "\n";
+  }
+  for (const Finding& finding : trace.findings) {
+    out += "\n" + paragraph(options, finding);
   }
   return out;
 }

@@ -4,9 +4,12 @@
 #include "support/python_target.hpp"
 #include "support/scenario.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 #include <set>
 
 namespace tracso::test {
@@ -57,6 +60,40 @@ TEST_CASE("scenario 08: what one import costs stands at its package", "[live][sc
   FAIL("no package py:heavy._core");
 }
 
+TEST_CASE("scenario 08: what import numpy costs, and who is to blame for libcrypto",
+          "[live][scenario]") {
+  const std::string python = "/usr/bin/python3";
+  if (run_program({python, "-c", "import numpy"}).status != 0) {
+    WARN("NOT TRIED: " << python << " has no numpy");
+    return;
+  }
+  const auto bare = document({"--run", python, "-c", "pass"});
+  const auto heavy = document({"--run", python, "-c", "import numpy"});
+  CHECK(heavy.at("totals").at("libraries") >= bare.at("totals").at("libraries").get<int>() + 15);
+  // Bytes are those of the files, each once, whatever release of numpy this is.
+  std::uintmax_t bytes = 0;
+  std::set<std::string> files;
+  for (const auto& node : heavy.at("nodes")) {
+    const bool counts = node.at("kind") == "library" || node.at("kind") == "loader";
+    if (counts && node.at("loaded") == true) {
+      files.insert(node.at("path").get<std::string>());
+    }
+  }
+  for (const std::string& file : files) {
+    struct stat found {};
+
+    REQUIRE(::stat(file.c_str(), &found) == 0);
+    bytes += static_cast<std::uintmax_t>(found.st_size);
+  }
+  CHECK(heavy.at("totals").at("libraries") == files.size());
+  CHECK(heavy.at("totals").at("file_bytes") == bytes);
+  const auto why = run_tracso({"--why", "libcrypto", "--run", python, "-c", "import numpy"}).out;
+  INFO(why);
+  CHECK(contains(why, "py:_hashlib"));
+  CHECK(contains(why, "secrets"));
+  CHECK(contains(why, "hmac.py"));
+}
+
 TEST_CASE("scenario 10: hazards of loading, and none that is not there",
           "[live][findings][scenario]") {
   const Scenario scenario("10-load-hazards.sh");
@@ -86,6 +123,9 @@ TEST_CASE("scenario 11: two OpenSSL majors kept apart by versions are a note",
   CHECK(contains(found.at("evidence").dump(), "no symbol of one goes to the other"));
   CHECK(contains(found.at("owners").dump(), "py:pq._pq"));
   CHECK(contains(found.at("owners").dump(), "py:_ssl"));
+  CHECK(
+      contains(found.at("evidence").dump(), "libcrypto-1b6775a1.so.1.1 is 1.1.1w (its own text)"));
+  CHECK(contains(found.at("evidence").dump(), "libcrypto.so.3 is 3."));
   // The plain report reads no symbols, and says so.
   CHECK(contains(run_tracso({"--who", "openssl"}).out, "1.1.1w (its own text)"));
 }
@@ -98,6 +138,25 @@ TEST_CASE("scenario 04: a library overwritten in place is told from a touched on
   REQUIRE(found.is_object());
   CHECK(is_about(found, "libinplace.so.1"));
   CHECK_FALSE(is_about(found, "libsame.so.1"));
+}
+
+TEST_CASE("findings: a dlopen that was tried in vain, with the line and the places",
+          "[live][findings][run]") {
+  const TemporaryFolder folder;
+  const std::string script = folder.path() + "/tries.py";
+  std::ofstream(script) << "import ctypes\n"
+                           "try: ctypes.CDLL('libnothere.so.9')\n"
+                           "except OSError: pass\n";
+  const auto found = finding(document({"--run", "/usr/bin/python3", script}), "load-refused");
+  REQUIRE(found.is_object());
+  CHECK(found.at("severity") == "note");
+  CHECK(found.at("owners") == nlohmann::json::array({"py:_ctypes"}));
+  const std::string evidence = found.at("evidence").dump();
+  CHECK(contains(evidence, "asked for at tries.py:2"));
+  CHECK(contains(evidence, "looked in /etc/ld.so.cache"));
+  const ProgramRun gated =
+      run_tracso({"--fail-on", "code:load-refused", "--run", "/usr/bin/python3", script});
+  CHECK(gated.status == 1);
 }
 
 TEST_CASE("findings: node and sleep are clean", "[live][findings]") {

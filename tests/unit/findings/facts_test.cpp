@@ -6,6 +6,8 @@
 #include "support/catch.hpp"
 #include "support/finding_case.hpp"
 
+#include <algorithm>
+
 using namespace tracso;
 using Severity = Finding::Severity;
 using Case = test::FindingCase;
@@ -30,6 +32,11 @@ TEST_CASE("findings: two OpenSSLs are an error once one symbol crosses over", "[
     CHECK(finding->severity == Severity::error);
     CHECK(says(*finding, "f of _pq.so goes to libcrypto.so.3, not to libcrypto-1a2b3c4d.so.1.1"));
     CHECK_FALSE(one.raised("interposed"));  // said once
+  }
+  SECTION("their releases") {
+    one.facts.versions = {{three, "3.0.19", "its own text"}, {old, "", ""}};
+    CHECK(says(*one.raised("dup-openssl"), "libcrypto.so.3 is 3.0.19 (its own text)"));
+    CHECK_FALSE(says(*one.raised("dup-openssl"), "libcrypto-1a2b3c4d.so.1.1 is"));
   }
   SECTION("symbols were not read") {
     one.facts.symbols = false;
@@ -223,4 +230,40 @@ TEST_CASE("findings: CUDA's stub, and parts of two releases", "[findings]") {
   one.library("/usr/lib/libcudnn_cnn.so.9", "ee");
   CHECK(one.raised("stub-cuda")->severity == Severity::error);
   CHECK(one.raised("mixed-cuda")->severity == Severity::warning);
+}
+
+TEST_CASE("findings: spare copies of C++ library functions are one note, whole ones are not",
+          "[findings]") {
+  Case one;
+  const NodeId system = one.library("/lib/libstdc++.so.6", "aa");
+  const NodeId numpy = one.library("/site/numpy/_umath.so", "bb");
+  const NodeId torch = one.library("/site/torch/libc10.so", "cc");
+  one.cross(numpy, system, numpy);
+  one.facts.bindings.back().symbol = "_ZSt28__throw_bad_array_new_lengthv";
+  one.cross(torch, system, torch);
+  one.facts.bindings.back().symbol = "_ZNSt10filesystem6statusERKNS_7__cxx114pathE";
+  const auto count = [&] {
+    const auto all = find_problems(one.build.trace, one.facts);
+    return std::count_if(all.begin(), all.end(), [](const Finding& finding) {
+      return finding.code == "interposed";
+    });
+  };
+  SECTION("two objects, one note") {
+    CHECK(count() == 1);
+    const auto finding = one.raised("interposed");
+    CHECK(finding->severity == Severity::note);
+    CHECK(finding->title == "2 functions of the C++ library are served by libstdc++.so.6");
+    CHECK(says(*finding, "also there: in _umath.so, libc10.so"));
+  }
+  SECTION("a function of the library's own is told by itself") {
+    one.cross(torch, numpy, torch);
+    one.facts.bindings.back().symbol = "_ZN3c105ErrorC1Ev";
+    CHECK(count() == 2);
+  }
+  SECTION("two whole C++ libraries") {
+    const NodeId other = one.library("/conda/libstdc++.so.6", "dd");
+    one.cross(torch, other, system);
+    one.facts.bindings.back().symbol = "_ZNSt6locale7classicEv";
+    CHECK(one.raised("interposed")->severity == Severity::error);
+  }
 }
