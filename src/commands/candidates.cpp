@@ -9,7 +9,7 @@ namespace tracso {
 std::vector<Candidate> process_candidates() {
   constexpr std::size_t shown = 60;
   std::vector<Candidate> out;
-  const auto entries = os::list_processes();
+  const auto entries = os::list_processes(os::PythonNames::later);
   if (!entries) {
     return out;
   }

@@ -69,7 +69,8 @@ std::string terminal_name() {
 }
 
 Entries listed(bool python_only) {
-  auto entries = os::list_processes();
+  // Who wants only Pythons waits until they are known; else they are asked for between keys.
+  auto entries = os::list_processes(python_only ? os::PythonNames::now : os::PythonNames::later);
   if (!entries) {
     return {};
   }
@@ -136,7 +137,18 @@ std::optional<std::string> read_line() {
   return text;
 }
 
+// A list that is printed once has its Pythons at once.
+void ask_for_pythons(Entries& entries) {
+  for (proc::ProcessEntry& entry : entries) {
+    if (!entry.python_asked) {
+      entry.python = os::python_of_process(entry.pid);
+      entry.python_asked = true;
+    }
+  }
+}
+
 std::variant<PidSource, int> pick_plainly(Entries entries, const TraceRequest& request) {
+  ask_for_pythons(entries);
   pick::PlainOptions options;
   options.width = terminal_width();
   options.unicode = request.output.render.unicode;
@@ -176,6 +188,7 @@ pick::ScreenOptions screen_options(const TerminalFiles& terminal,
   options.color = pick.color;
   options.unicode = request.output.render.unicode;
   options.preview = preview_of;
+  options.python = os::python_of_process;
   options.rescan = [python_only = pick.python_only] { return listed(python_only); };
   return options;
 }

@@ -63,7 +63,7 @@ class Folder {
 
 class Lister {
  public:
-  std::optional<proc::ProcessEntry> entry(std::int32_t pid) {
+  std::optional<proc::ProcessEntry> entry(std::int32_t pid, PythonNames names) {
     const Folder folder(fmt::format("/proc/{}", pid));
     const std::string status(folder.read("status", buffer_));
     if (!proc::has_memory(status)) {
@@ -72,7 +72,10 @@ class Lister {
     auto entry = proc::parse_process_entry(pid, status, folder.read("cmdline", buffer_));
     entry.user = user(status);
     entry.container = proc::container_of(folder.read("cgroup", buffer_));
-    entry.python = proc::python_by_names(folder.link("exe"), folder.read("maps", buffer_));
+    entry.python_asked = names == PythonNames::now;
+    if (entry.python_asked) {
+      entry.python = proc::python_by_names(folder.link("exe"), folder.read("maps", buffer_));
+    }
     return entry;
   }
 
@@ -114,7 +117,7 @@ Result<std::vector<std::int32_t>> all_pids() {
   return pids;
 }
 
-Result<std::vector<proc::ProcessEntry>> list_processes() {
+Result<std::vector<proc::ProcessEntry>> list_processes(PythonNames names) {
   const auto pids = all_pids();
   if (!pids) {
     return pids.error();
@@ -126,11 +129,17 @@ Result<std::vector<proc::ProcessEntry>> list_processes() {
     if (pid == ::getpid()) {
       continue;
     }
-    if (auto entry = lister.entry(pid)) {
+    if (auto entry = lister.entry(pid, names)) {
       entries.push_back(std::move(*entry));
     }
   }
   return entries;
+}
+
+std::string python_of_process(std::int32_t pid) {
+  std::string buffer;
+  const Folder folder(fmt::format("/proc/{}", pid));
+  return proc::python_by_names(folder.link("exe"), folder.read("maps", buffer));
 }
 
 std::vector<std::string> mapped_library_names(std::int32_t pid) {

@@ -159,7 +159,8 @@ std::string Painter::row(const proc::ProcessEntry& entry) const {
     line += pad_left(size_text(entry.resident_bytes), memory_columns);
   }
   if (columns_.python) {
-    line += "  " + pad_right(fitted(printable(entry.python), python_columns), python_columns);
+    const std::string version = entry.python_asked ? printable(entry.python) : "?";
+    line += "  " + pad_right(fitted(version, python_columns), python_columns);
   }
   if (columns_.container) {
     line +=

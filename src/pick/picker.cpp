@@ -79,11 +79,48 @@ void Picker::replace(std::vector<proc::ProcessEntry> entries) {
   entries_ = std::move(entries);
   haystacks_.clear();
   std::transform(entries_.begin(), entries_.end(), std::back_inserter(haystacks_), haystack);
+  asked_until_ = 0;
   refresh();
+  select(pid);
+}
+
+void Picker::select(std::int32_t pid) {
   for (std::size_t row = 0; row < shown_.size(); ++row) {
     if (entries_[shown_[row]].pid == pid) {
       move_to(static_cast<std::ptrdiff_t>(row));
     }
+  }
+}
+
+std::optional<std::size_t> Picker::unknown_python() const {
+  for (std::size_t row = top_; row < std::min(top_ + height_, shown_.size()); ++row) {
+    if (!entries_[shown_[row]].python_asked) {
+      return shown_[row];
+    }
+  }
+  while (asked_until_ < entries_.size() && entries_[asked_until_].python_asked) {
+    ++asked_until_;
+  }
+  return asked_until_ < entries_.size() ? std::optional(asked_until_) : std::nullopt;
+}
+
+void Picker::set_python(std::size_t entry, std::string version) {
+  entries_[entry].python = std::move(version);
+  entries_[entry].python_asked = true;
+  if (!entries_[entry].python.empty()) {
+    haystacks_[entry] = haystack(entries_[entry]);
+  }
+}
+
+void Picker::reorder() {
+  if (sort_ != SortKey::python && filter_.empty()) {
+    return;
+  }
+  const std::int32_t pid = selected() == nullptr ? 0 : selected()->pid;
+  const bool at_top = cursor_ == 0;  // whose eye rests on the first row wants the first row
+  refresh();
+  if (!at_top) {
+    select(pid);
   }
 }
 

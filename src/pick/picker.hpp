@@ -57,6 +57,14 @@ class Picker {
   /// A new list; filter and order stay, and the selected process if it is still there.
   void replace(std::vector<proc::ProcessEntry> entries);
 
+  /// An entry of which nobody knows yet whether it is a Python: one in view, else the next of the
+  /// list; nullopt: all are known.
+  std::optional<std::size_t> unknown_python() const;
+  /// What was found of it. Order and filter follow with reorder().
+  void set_python(std::size_t entry, std::string version);
+  /// Order and filter anew, if they look at the Python; the selected process stays selected.
+  void reorder();
+
   /// Rows that are in view at once; at least one.
   void set_height(std::size_t rows);
 
@@ -91,6 +99,7 @@ class Picker {
 
  private:
   void refresh();
+  void select(std::int32_t pid);
   void order();
   void apply_filter();
   void move_to(std::ptrdiff_t row);
@@ -106,6 +115,7 @@ class Picker {
   SortKey sort_ = SortKey::memory;
   Direction direction_ = Direction::natural;
   std::size_t top_ = 0, cursor_ = 0, height_ = 1;
+  mutable std::size_t asked_until_ = 0;  // of the entries, those before it are all known
 };
 
 }  // namespace tracso::pick

@@ -86,6 +86,7 @@ class Loop {
         previews_.forget();
       }
       changed = (options_.look == Look::full && previews_.work(picker_.selected())) || changed;
+      changed = ask_for_pythons() || changed;
     }
   }
 
@@ -98,9 +99,28 @@ class Loop {
     session_.show(frame_);
   }
 
+  // A few processes at a time, so that no key waits for it. True: there was something to ask.
+  bool ask_for_pythons() {
+    constexpr std::chrono::milliseconds at_once{15};
+    const auto start = Clock::now();
+    bool asked = false;
+    while (Clock::now() - start < at_once) {
+      const auto entry = options_.python ? picker_.unknown_python() : std::nullopt;
+      if (!entry) {
+        break;
+      }
+      picker_.set_python(*entry, options_.python(picker_.entry(*entry).pid));
+      asked = true;
+    }
+    if (asked) {
+      picker_.reorder();
+    }
+    return asked;
+  }
+
   // All keys that are there; a screen is drawn for the last of them.
   Outcome take_keys(bool& changed) {
-    constexpr int tick_ms = 100;
+    const int tick_ms = options_.python && picker_.unknown_python() ? 0 : 100;
     changed = false;
     if (!session_.wait(tick_ms)) {
       return Outcome::cancelled;

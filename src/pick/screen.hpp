@@ -23,6 +23,8 @@ struct ScreenOptions {
   /// Called in a thread of its own, one at a time, for a process on which the selection rests.
   std::function<Preview(const proc::ProcessEntry&)> preview;
   std::function<std::vector<proc::ProcessEntry>()> rescan;
+  /// Asked between keys for every entry whose Python is not known yet.
+  std::function<std::string(std::int32_t)> python;
 };
 
 /// The pid that was chosen; nullopt: none (Esc). unsupported: this machine has no description of

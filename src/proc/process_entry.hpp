@@ -15,6 +15,7 @@ struct ProcessEntry {
   std::string command;    ///< the arguments, separated by blanks; the name in brackets if none
   std::string python;     ///< "3.11", "PyPy", "yes" (a Python of unknown version); empty: none seen
   std::string container;  ///< "docker 1a2b3c4d5e6f"; empty: none seen
+  bool python_asked = true;  ///< false: nobody has looked for a Python yet
   bool operator==(const ProcessEntry&) const = default;
 };
 

@@ -121,3 +121,39 @@ TEST_CASE("picker: a new list keeps the filter and the selected process", "[pick
   CHECK(pids(picker) == Pids{50, 40, 30});
   CHECK(picker.selected()->pid == 30);
 }
+
+TEST_CASE("picker: Pythons that are found later, those in view first", "[pick]") {
+  auto entries = some();
+  for (ProcessEntry& entry : entries) {
+    entry.python.clear();
+    entry.python_asked = false;
+  }
+  Picker picker(entries);
+  picker.set_height(2);  // 20 and 40 are in view
+  CHECK(picker.unknown_python() == std::size_t{1});
+  picker.set_python(1, "3.11");
+  CHECK(picker.unknown_python() == std::size_t{3});
+  picker.set_python(3, "3.12");
+  CHECK(picker.unknown_python() == std::size_t{0});
+  picker.set_python(0, "");
+  picker.set_python(2, "");
+  CHECK_FALSE(picker.unknown_python());
+  picker.set_filter("3.12");
+  CHECK(pids(picker) == Pids{40});
+}
+
+TEST_CASE("picker: what is found later joins the filter, and the selection stays", "[pick]") {
+  auto entries = some();
+  entries[3].python.clear();
+  entries[3].python_asked = false;
+  Picker picker(entries);
+  picker.set_height(10);
+  picker.set_filter("3.1");
+  REQUIRE(pids(picker) == Pids{20});
+  picker.set_python(3, "3.12");
+  picker.reorder();
+  CHECK(pids(picker) == Pids{20, 40});
+  picker.press(key(Key::Kind::down));
+  picker.reorder();
+  CHECK(picker.selected()->pid == 40);
+}
