@@ -176,6 +176,12 @@ std::optional<Leave> mistaken_command(const CLI::App& app, const Words& words) {
                fmt::format("did you mean tracso {}?", command));
 }
 
+// The last word, where it is no option: a word too many is always one behind the TARGET.
+std::optional<std::string> second_target(const std::vector<std::string>& ours) {
+  const bool is_word = !ours.empty() && !ours.back().starts_with('-');
+  return is_word ? std::optional(ours.back()) : std::nullopt;
+}
+
 Leave explain_parse_error(const CLI::App& app,
                           const CLI::ParseError& error,
                           const std::vector<std::string>& ours) {
@@ -202,7 +208,17 @@ Leave explain_parse_error(const CLI::App& app,
                    fmt::format("did you mean tracso {}?", command));
     }
   }
-  return usage(printable(error.what()), "'tracso -h' lists the options");
+  const auto commands = app.get_subcommands();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && commands.empty() &&
+      second_target(ours)) {
+    return usage(
+        fmt::format("one TARGET at a time: '{}' is a second one", printable(*second_target(ours))),
+        "tracso diff OLD NEW compares two; --who NAME asks all processes");
+  }
+  return usage(printable(error.what()),
+               commands.empty()
+                   ? "'tracso -h' lists the options"
+                   : fmt::format("'tracso {} -h' lists its options", commands.front()->get_name()));
 }
 
 }  // namespace tracso

@@ -100,6 +100,14 @@ TEST_CASE("help: topics are printed, findings explained, commands described", "[
   CHECK(has(unknown.err, "did you mean attribution?"));
 }
 
+TEST_CASE("slips: two targets, and an option that a command lacks", "[cli][help]") {
+  const Leave two = leave({"4192", "4193"});
+  CHECK(two.status == 2);
+  CHECK(has(two.err, "one TARGET at a time: '4193' is a second one"));
+  CHECK(has(two.err, "tracso diff OLD NEW"));
+  CHECK(has(leave({"record", "4192"}).err, "'tracso record -h'"));
+}
+
 TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help]") {
   const Leave two = leave({"recrod", "4192"});
   CHECK(two.status == 2);
