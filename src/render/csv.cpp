@@ -18,7 +18,7 @@ constexpr std::string_view head =
     "soname,path,size,in_degree,out_degree,sources,resident,private,kind,state,loaded,baseline,"
     "first_cause,build_id\n";
 
-std::string quoted(std::string_view field) {
+std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
     return std::string(field);
   }
@@ -44,20 +44,20 @@ std::string row(const Trace& trace, const Summary& summary, NodeId id) {
     sources += (sources.empty() ? "" : ";") + display_name(trace.graph[source]);
   }
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                     quoted(display_name(node)),
-                     quoted(file->path.text),
+                     csv_field(display_name(node)),
+                     csv_field(file->path.text),
                      number(node.cost.file),
                      summary.in_degree[index(id)],
                      summary.out_degree[index(id)],
-                     quoted(sources),
+                     csv_field(sources),
                      number(node.cost.resident),
                      number(node.cost.private_bytes),
                      word(file->role),
                      word(file->state),
                      file->loaded,
                      file->baseline,
-                     quoted(file->first_cause),
-                     quoted(file->elf.build_id));
+                     csv_field(file->first_cause),
+                     csv_field(file->elf.build_id));
 }
 
 }  // namespace
