@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "tracee": ["base", "proc"],
     "loader": ["base", "proc", "elf"],
     "python": ["base", "proc", "elf"],
-    "dump": ["base", "proc", "elf", "python"],
+    "dump": ["base", "proc", "elf", "python", "tracee"],
     "calls": ["base", "proc", "elf", "tracee", "agent"],
     "launch": ["base", "proc", "elf", "loader", "python", "tracee"],
     "collect": ["base", "graph", "launch", *READERS],
@@ -37,6 +37,7 @@ ONLY_IN = {
     "regex": [],
     "ncurses": ["pick"],
     "curses": [],
+    "libunwind": ["dump"],
 }
 
 wrong = []

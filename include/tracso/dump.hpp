@@ -15,6 +15,9 @@ namespace tracso {
 struct StackFrame {
   std::string file, function;  ///< co_filename, co_qualname (before 3.11 co_name); empty: not read
   std::uint32_t line = 0;      ///< 1-based; 0: not known
+  /// C code called it: a call of the interpreter's loop began with it. false: the function of the
+  /// next frame called it inside of the same loop.
+  bool from_c = false;
   bool operator==(const StackFrame&) const = default;
 };
 
@@ -25,6 +28,29 @@ struct PythonStack {
   bool whole = true;  ///< false: there are more frames, which could not be read
   bool has_gil = false;  ///< the thread held the global interpreter lock
   bool operator==(const PythonStack&) const = default;
+};
+
+/// A function of machine code on a thread's stack.
+struct NativeFrame {
+  std::uint64_t address = 0;  ///< where it goes on
+  std::string library;        ///< base name; empty: not of a file
+  std::uint64_t offset = 0;   ///< of the address in that library
+  std::string symbol;         ///< as the file has it (C++ mangled); empty: not known
+  std::uint64_t into = 0;     ///< bytes from the symbol's start
+  bool guessed = false;       ///< found by frame pointers, where unwind tables were missing
+  /// It is the interpreter's loop and runs so many frames of the thread's Python stack: the ones
+  /// after those of the frames before it. 0: none, or not known.
+  std::size_t python_frames = 0;
+  bool operator==(const NativeFrame&) const = default;
+};
+
+/// The whole stack of a thread, taken while the thread was held.
+struct NativeStack {
+  std::vector<NativeFrame> frames;   ///< innermost first
+  bool whole = true;                 ///< false: there are more, which could not be unwound
+  bool merged = false;               ///< every frame of the Python stack belongs to one of these
+  std::chrono::nanoseconds held{0};  ///< how long the thread stood still
+  bool operator==(const NativeStack&) const = default;
 };
 
 /// What a blocked thread waits for.
@@ -56,7 +82,15 @@ struct ThreadDump {
   WaitTarget waits_for;
   std::string library, symbol;  ///< where its program counter is; empty: not known
   std::optional<PythonStack> python;
+  std::optional<NativeStack> native;  ///< nullopt: not asked for, or it could not be held
   bool operator==(const ThreadDump&) const = default;
+};
+
+/// That threads were held, one after the other.
+struct Holds {
+  std::size_t threads = 0;
+  std::chrono::nanoseconds longest{0};  ///< of one thread
+  bool operator==(const Holds&) const = default;
 };
 
 /// All threads of a process, looked at one after the other while they run on.
@@ -68,6 +102,7 @@ struct Dump {
   /// Each names threads where every one waits for what the next holds and the last for the first.
   std::vector<std::vector<std::int32_t>> deadlocks;
   std::chrono::nanoseconds took{0};  ///< the whole look
+  std::optional<Holds> holds;        ///< nullopt: nothing was stopped
   std::vector<Notice> notices;
 };
 

@@ -1,35 +1,21 @@
 #include "calls/call_lines.hpp"
 
+#include "base/demangle.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "calls/error_rules.hpp"
 
 #include <fmt/format.h>
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <memory>
 
 namespace tracso::calls {
 namespace {
 
 constexpr std::size_t deepest = 65536;  // calls of a thread under way; a target may invent more
-constexpr std::size_t longest_mangled = 2048;  // more is left as it is: demangling has no other end
-
-std::string demangled(const std::string& symbol) {
-  if (!symbol.starts_with("_Z") || symbol.size() > longest_mangled) {
-    return symbol;
-  }
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && name ? name.get() : symbol;
-}
 
 bool never_returns(std::string_view symbol) {
   constexpr std::array names{"exit",

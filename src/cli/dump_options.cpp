@@ -31,6 +31,10 @@ void add_dump(CLI::App& app, DumpWords& words) {
       ->type_name("N");
   dump->add_option("--interval", words.interval, "time between two looks (1)")
       ->type_name("SECONDS");
+  dump->add_flag("--native",
+                 words.native,
+                 "native stacks too: holds each thread for a moment, one after the other");
+  dump->add_flag("-C,--demangle", words.demangle, "with --native: C++ names as in the source");
   dump->add_flag("--json", words.json, "a document; several looks: one line each");
   dump->add_option("-o,--output", words.output, "write there; - is the standard output")
       ->type_name("FILE");
@@ -69,6 +73,8 @@ std::variant<DumpRequest, std::pair<std::string, std::string>> dump_request(
   request.count = words.count;
   request.interval = *interval;
   request.timeout = *timeout;
+  request.native = words.native;
+  request.demangle = words.demangle;
   request.json = words.json || lower_case(words.output).ends_with(".json");
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
   request.render.color = terminal.color && (!to_file || words.color == "always");

@@ -12,7 +12,7 @@ namespace tracso {
 struct DumpWords {
   std::string pid, interval = "1", output, color = "auto", timeout = "5";
   std::uint64_t count = 1;
-  bool json = false;
+  bool json = false, native = false, demangle = false;
 };
 
 /// `words` must outlive the parsing.

@@ -7,6 +7,8 @@
 #include "os/live_commands.hpp"
 #include "render/dump.hpp"
 
+#include <fmt/format.h>
+
 #include <thread>
 
 namespace tracso {
@@ -15,17 +17,27 @@ namespace {
 constexpr int status_ended = 3;
 
 std::string printed_look(const DumpRequest& request, const Dump& look) {
-  return request.json ? dump_json(look, request.count == 1) : dump_text(request.render, look);
+  return request.json
+             ? dump_json(look, request.count == 1)
+             : dump_text(
+                   request.render, look, request.demangle ? Names::demangled : Names::as_they_are);
 }
 
 }  // namespace
 
 int dump(const DumpRequest& request) {
+  if (request.native && !Dumper::has_native()) {
+    return fail({ErrorKind::missing_tool,
+                 "show native stacks of",
+                 fmt::format("process {}", request.pid),
+                 "this build has none: libunwind was not at hand when it was built",
+                 "without --native: the rest; gdb -p or eu-stack -p for the stacks"});
+  }
   const auto live = LiveTarget::open(request.pid);
   if (!live) {
     return fail(live.error());
   }
-  Dumper dumper(live->target(), request.timeout);
+  Dumper dumper(live->target(), {request.timeout, request.native});
   OutputOptions output;
   output.file = request.file;
   std::string all;

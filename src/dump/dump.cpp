@@ -2,7 +2,10 @@
 
 #include "base/text.hpp"
 #include "dump/code_places.hpp"
+#include "dump/native_merge.hpp"
+#include "dump/native_stacks.hpp"
 #include "dump/threads.hpp"
+#include "dump/unwinder.hpp"
 #include "dump/waits.hpp"
 #include "proc/maps.hpp"
 #include "proc/no_memory.hpp"
@@ -20,14 +23,19 @@ using dump::KernelView;
 
 class Dumper::Looking {
  public:
-  Looking(const Target& target, std::chrono::milliseconds timeout)
-      : target_(target), timeout_(timeout), places_(target) {}
+  Looking(const Target& target, const DumpOptions& options)
+      : target_(target), timeout_(options.timeout), places_(target) {
+    if (options.native) {
+      native_.emplace(target, places_);
+    }
+  }
 
   Result<Dump> look();
 
  private:
   Result<Done> prepare();
   python::ThreadStacks python_stacks(const std::vector<KernelView>& views, Dump& dump);
+  void add_python(python::ThreadStacks& stacks, Dump& dump) const;
   ThreadDump described(const KernelView& view, dump::WaitReader& waits);
   void confirm_deadlocks(const std::vector<KernelView>& views, Dump& dump) const;
 
@@ -37,6 +45,7 @@ class Dumper::Looking {
   ProbeInput input_;
   std::uint64_t program_start_ = 0;  // of its first mapping
   std::optional<python::ThreadStackReader> reader_;
+  std::optional<dump::NativeStacks> native_;
 };
 
 // A library may have been loaded since the last look, or another program (exec).
@@ -118,38 +127,18 @@ void Dumper::Looking::confirm_deadlocks(const std::vector<KernelView>& views, Du
   dump.deadlocks = std::move(circles);
 }
 
-Result<Dump> Dumper::Looking::look() {
-  const auto start = std::chrono::steady_clock::now();
-  if (const auto ready = prepare(); !ready) {
-    return ready.error();
-  }
-  Dump dump;
-  dump.pid = target_.process->pid();
-  dump.command = base_name(input_.executable);
-  bool denied = false;
-  const auto views = dump::look_at_threads(*target_.process, denied);
-  if (!views) {
-    return views.error();
-  }
-  const auto stacks = python_stacks(*views, dump);
-  dump.python_version = stacks.version;
-  std::vector<python::KernelThread> threads;
-  for (const auto& view : *views) {
-    threads.push_back({view.id, view.own});
-  }
-  dump::WaitReader waits(*target_.process, threads, stacks.gils);
+void Dumper::Looking::add_python(python::ThreadStacks& stacks, Dump& dump) const {
   std::unordered_map<std::int32_t, std::size_t> index;
-  for (const auto& view : *views) {
-    index.emplace(view.id, dump.threads.size());
-    dump.threads.push_back(described(view, waits));
+  for (const auto& thread : dump.threads) {
+    index.emplace(thread.id, index.size());
   }
   std::size_t strangers = 0;
-  for (const auto& stack : stacks.threads) {
+  for (auto& stack : stacks.threads) {
     const auto at = index.find(stack.id);
     if (at == index.end()) {
       strangers += stack.stack.frames.empty() ? 0 : 1;
     } else if (!dump.threads[at->second].python) {
-      dump.threads[at->second].python = stack.stack;
+      dump.threads[at->second].python = std::move(stack.stack);
     } else {  // an older interpreter in the same thread: the frames of the newer one are inside
       auto& frames = dump.threads[at->second].python->frames;
       frames.insert(frames.end(), stack.stack.frames.begin(), stack.stack.frames.end());
@@ -163,6 +152,41 @@ Result<Dump> Dumper::Looking::look() {
          "without telling Python",
          ""});
   }
+}
+
+Result<Dump> Dumper::Looking::look() {
+  const auto start = std::chrono::steady_clock::now();
+  if (const auto ready = prepare(); !ready) {
+    return ready.error();
+  }
+  Dump dump;
+  dump.pid = target_.process->pid();
+  dump.command = base_name(input_.executable);
+  bool denied = false;
+  const auto views = dump::look_at_threads(*target_.process, denied);
+  if (!views) {
+    return views.error();
+  }
+  auto stacks = python_stacks(*views, dump);
+  dump.python_version = stacks.version;
+  std::vector<python::KernelThread> threads;
+  for (const auto& view : *views) {
+    threads.push_back({view.id, view.own});
+  }
+  dump::WaitReader waits(*target_.process, threads, stacks.gils);
+  for (const auto& view : *views) {
+    dump.threads.push_back(described(view, waits));
+  }
+  if (native_) {
+    native_->take(*views, input_.mappings, *reader_, start + timeout_, dump);
+    dump::take_over(reader_->held_stacks(), stacks);
+  }
+  add_python(stacks, dump);
+  for (auto& thread : dump.threads) {
+    if (thread.native && thread.python) {
+      thread.native->merged = dump::merge_python(*thread.python, *thread.native);
+    }
+  }
   if (denied) {
     dump.notices.push_back({"calls-denied",
                             "the system calls of its threads may not be read",
@@ -174,8 +198,12 @@ Result<Dump> Dumper::Looking::look() {
   return dump;
 }
 
-Dumper::Dumper(const Target& target, std::chrono::milliseconds timeout)
-    : looking_(std::make_unique<Looking>(target, timeout)) {}
+Dumper::Dumper(const Target& target, const DumpOptions& options)
+    : looking_(std::make_unique<Looking>(target, options)) {}
+
+bool Dumper::has_native() {
+  return dump::Unwinder::is_available();
+}
 
 Dumper::~Dumper() = default;
 

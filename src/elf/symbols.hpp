@@ -26,13 +26,6 @@ struct UndefinedSymbol {
   bool operator==(const UndefinedSymbol&) const = default;
 };
 
-/// A function that the file exports.
-struct DefinedFunction {
-  std::uint64_t address = 0, size = 0;  ///< as in the file; a size of 0 is one of assembly code
-  std::string name;
-  bool operator==(const DefinedFunction&) const = default;
-};
-
 /// The dynamic symbol table of one file. `file` and `name` must outlive it.
 class SymbolTable {
  public:
@@ -47,10 +40,6 @@ class SymbolTable {
 
   /// In the order of the symbol table. malformed: as above, or more symbols than any linker writes.
   Result<std::vector<UndefinedSymbol>> undefined();
-
-  /// The exported function around that address of the file (the one that begins last before it);
-  /// nullopt: none contains it. malformed: as above.
-  Result<std::optional<DefinedFunction>> function_at(std::uint64_t address);
 
  private:
   struct Symbol {

@@ -34,7 +34,7 @@ constexpr std::array rows = {
            .interpreter = {.head = 40, .next = 0, .id = 48, .threads = 16, .modules = 888, .sysdict = 904},
            .object = {.bytes = 16, .type = 8, .cached_keys = 872, .ascii = 48, .compact = 72},
            .thread = {.next = 8, .interpreter = 16, .thread_id = 152, .native_id = 160, .frame = 56, .cframe_to = 8},
-           .frame = {.previous = 48, .code = 32, .instruction = 56, .owner = 69, .locals = 72, .globals = 8, .copy = 0},
+           .frame = {.previous = 48, .code = 32, .instruction = 56, .owner = 69, .locals = 72, .globals = 8, .copy = 0, .entry = 68},
            .code = {.filename = 112, .name = 120, .first_line = 72, .qualified_name = 128, .instructions = 184, .line_table = 136, .copies = 0}},
     Layout{.minor = 12, .free_threaded = false,
            .interpreter = {.head = 40, .next = 0, .id = 8, .threads = 72, .modules = 944, .sysdict = 352},

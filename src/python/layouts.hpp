@@ -49,6 +49,7 @@ struct FrameLayout {
   std::uint32_t globals = 0;      ///< a dict
   std::uint32_t copy =
       0;  ///< which copy of the instructions it runs; 0: no such field, there is one
+  std::uint32_t entry = 0;  ///< is_entry of 3.11: C code called it; 0: no such field
 };
 
 /// PyCodeObject.

@@ -87,7 +87,8 @@ class FrameHead {
     return {address,
             word(layout_.code) & ~tag_bits,
             word(layout_.globals) & ~tag_bits,
-            word(layout_.instruction)};
+            word(layout_.instruction),
+            layout_.entry == 0 || bytes_[layout_.entry] != std::byte{0}};
   }
 
  private:
@@ -173,6 +174,10 @@ Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit
     }
     if (head.runs_code()) {
       stack.frames.push_back(head.frame(at));
+      auto& frame = stack.frames.back();
+      frame.from_c = frame.from_c && (layout.minor <= 11 || head.previous() == 0);
+    } else if (!stack.frames.empty()) {
+      stack.frames.back().from_c = true;
     }
   }
   return stack;

@@ -40,6 +40,7 @@ struct Frame {
   std::uint64_t code = 0;         ///< PyCodeObject
   std::uint64_t globals = 0;      ///< dict
   std::uint64_t instruction = 0;  ///< the field of that name: a number until 3.10, then a pointer
+  bool from_c = true;             ///< a new call of the interpreter's loop began with it
   bool operator==(const Frame&) const = default;
 };
 

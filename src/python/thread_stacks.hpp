@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -50,6 +51,12 @@ class ThreadStackReader {
   /// Version empty, no threads: no Python, or none that has begun to work. Errors: unsupported
   /// (PyPy, older than 3.8, memory not laid out as in any known version), denied.
   Result<ThreadStacks> read(const std::vector<KernelThread>& threads);
+
+  /// Reads the frames of a thread that somebody holds now; it must have been among those of the
+  /// last read(). At most for that long: what is missing then makes the stack not whole.
+  void take_held(pid_t thread, std::chrono::milliseconds limit);
+  /// The stacks that were taken since the last read(): never torn. GILs are left out.
+  std::vector<ThreadStack> held_stacks();
 
  private:
   class Reading;

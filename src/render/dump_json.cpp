@@ -56,6 +56,26 @@ Json frames_json(const PythonStack& stack) {
   return out;
 }
 
+Json native_json(const NativeStack& stack) {
+  Json out = Json::object();
+  out["held_ns"] = stack.held.count();
+  out["whole"] = stack.whole;
+  out["python_matched"] = stack.merged;
+  out["frames"] = Json::array();
+  for (const auto& frame : stack.frames) {
+    Json one = Json::object();
+    one["address"] = frame.address;
+    put_text(one, "library", frame.library);
+    one["offset"] = frame.library.empty() ? Json(nullptr) : Json(frame.offset);
+    put_text(one, "symbol", frame.symbol);
+    one["symbol_offset"] = frame.symbol.empty() ? Json(nullptr) : Json(frame.into);
+    one["guessed"] = frame.guessed;
+    one["python_frames"] = frame.python_frames;
+    out["frames"].push_back(std::move(one));
+  }
+  return out;
+}
+
 Json thread_json(const ThreadDump& thread) {
   Json out = Json::object();
   out["tid"] = thread.id;
@@ -69,6 +89,7 @@ Json thread_json(const ThreadDump& thread) {
   out["python_torn"] = thread.python ? Json(thread.python->torn) : Json(nullptr);
   out["python_whole"] = thread.python ? Json(thread.python->whole) : Json(nullptr);
   out["holds_gil"] = thread.python ? Json(thread.python->has_gil) : Json(nullptr);
+  out["native"] = thread.native ? native_json(*thread.native) : Json(nullptr);
   return out;
 }
 
@@ -80,6 +101,10 @@ std::string dump_json(const Dump& dump, bool indented) {
   put_bytes(out, "command", dump.command);
   out["python"] = dump.python_version.empty() ? Json(nullptr) : Json(dump.python_version);
   out["took_ns"] = dump.took.count();
+  out["held"] = nullptr;
+  if (dump.holds) {
+    out["held"] = {{"threads", dump.holds->threads}, {"longest_ns", dump.holds->longest.count()}};
+  }
   out["threads"] = Json::array();
   for (const auto& thread : dump.threads) {
     out["threads"].push_back(thread_json(thread));

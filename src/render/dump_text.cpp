@@ -1,3 +1,4 @@
+#include "base/demangle.hpp"
 #include "base/text.hpp"
 #include "render/dump.hpp"
 #include "render/text/style.hpp"
@@ -72,36 +73,94 @@ std::string code_of(const ThreadDump& thread) {
          (thread.symbol.empty() ? "" : " " + printable(thread.symbol));
 }
 
+std::string python_line(const RenderOptions& options, const StackFrame& frame) {
+  const auto line = frame.line == 0 ? "?" : std::to_string(frame.line);
+  return fmt::format(
+      "   {} ({}:{})\n",
+      frame.function.empty() ? "?" : paint(options.color, Style::bold, printable(frame.function)),
+      frame.file.empty() ? "?" : printable(frame.file),
+      line);
+}
+
 void add_python(const RenderOptions& options, const PythonStack& stack, std::string& out) {
   if (stack.torn) {
     out += "   (it ran while it was read: frames may be of different moments)\n";
   }
   for (const auto& frame : stack.frames) {
-    const auto line = frame.line == 0 ? "?" : std::to_string(frame.line);
-    out += fmt::format(
-        "   {} ({}:{})\n",
-        frame.function.empty() ? "?" : paint(options.color, Style::bold, printable(frame.function)),
-        frame.file.empty() ? "?" : printable(frame.file),
-        line);
+    out += python_line(options, frame);
   }
   if (!stack.whole) {
     out += "   (more could not be read)\n";
   }
 }
 
+std::string native_line(const NativeFrame& frame, Names names) {
+  if (frame.library.empty()) {
+    return fmt::format("   {:#x}\n", frame.address);
+  }
+  const auto library = printable(frame.library);
+  if (frame.symbol.empty()) {
+    return fmt::format("   {}+{:#x}\n", library, frame.offset);
+  }
+  const auto name = names == Names::demangled ? demangled(frame.symbol) : frame.symbol;
+  return fmt::format("   {}+{:#x} in {}\n", printable(name), frame.into, library);
+}
+
+// Python functions stand in place of the interpreter's loop that runs them.
+void add_native(const RenderOptions& options,
+                const ThreadDump& thread,
+                Names names,
+                std::string& out) {
+  const auto& native = *thread.native;
+  const bool apart = thread.python && !native.merged;
+  if (apart) {
+    add_python(options, *thread.python, out);
+    out += "   native, which is not matched with Python:\n";
+  }
+  bool guessed = false;
+  std::size_t python = 0;
+  for (const auto& frame : native.frames) {
+    if (frame.guessed && !guessed) {
+      out += "   (no unwind table there; the rest by frame pointers, not certain)\n";
+    }
+    guessed = frame.guessed;
+    for (std::size_t i = 0; i < frame.python_frames && thread.python; ++i, ++python) {
+      out += python_line(options, thread.python->frames.at(python));
+    }
+    if (frame.python_frames == 0) {
+      out += native_line(frame, names);
+    }
+  }
+  if (!native.whole && !guessed) {
+    out += "   (more could not be unwound)\n";
+  }
+}
+
+std::string how_read(const Dump& dump) {
+  const auto took = static_cast<double>(dump.took.count()) / 1e6;
+  if (!dump.holds) {
+    return fmt::format("read without stopping in {:.2f} ms", took);
+  }
+  const auto longest = static_cast<double>(dump.holds->longest.count()) / 1e6;
+  return fmt::format("{} held, one after the other, for at most {:.2f} ms each; read in {:.2f} ms",
+                     dump.holds->threads,
+                     longest,
+                     took);
+}
+
 }  // namespace
 
-std::string dump_text(const RenderOptions& options, const Dump& dump) {
+std::string dump_text(const RenderOptions& options, const Dump& dump, Names names) {
   const auto& glyph = glyphs(options.unicode);
   std::string out = fmt::format("pid {} {}", dump.pid, printable(dump.command));
   if (!dump.python_version.empty()) {
     out += fmt::format(" {} Python {}", glyph.dot, dump.python_version);
   }
-  out += fmt::format(" {0} {1} thread{2} {0} read without stopping in {3:.2f} ms\n",
+  out += fmt::format(" {0} {1} thread{2} {0} {3}\n",
                      glyph.dot,
                      dump.threads.size(),
                      dump.threads.size() == 1 ? "" : "s",
-                     static_cast<double>(dump.took.count()) / 1e6);
+                     how_read(dump));
   for (const auto& circle : dump.deadlocks) {
     std::string text;
     for (const auto id : circle) {
@@ -119,7 +178,9 @@ std::string dump_text(const RenderOptions& options, const Dump& dump) {
                        doing(dump, thread),
                        gil ? "  [holds the GIL]" : "",
                        code.empty() ? "" : "  " + paint(options.color, Style::dim, code));
-    if (thread.python) {
+    if (thread.native) {
+      add_native(options, thread, names, out);
+    } else if (thread.python) {
       add_python(options, *thread.python, out);
     }
   }

@@ -19,6 +19,8 @@ struct RegisterLayout {
   /// The first arguments of a function; nullopt: they lie on the stack behind the return address.
   std::optional<std::array<std::size_t, 6>> arguments;
   std::optional<std::size_t> thread_pointer;  ///< nullopt: not among the general registers
+  /// Holds what a system call returns; nullopt: changing it does not make the kernel repeat one.
+  std::optional<std::size_t> result = std::nullopt;
 };
 
 /// The layout of a register set of that many bytes: the size tells 32-bit from 64-bit programs.
@@ -38,6 +40,11 @@ struct EntryInstruction {
 /// nullopt: another instruction, or not on this processor. `word` as in RegisterLayout.
 std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t> code,
                                                   std::size_t word);
+
+/// Does this system call of a 64-bit program fail with EINTR where a stop has interrupted it,
+/// though it can be repeated without harm (signal(7), last section)? false: it is repeated by the
+/// kernel itself, is not to be repeated, or is not known.
+bool fails_after_a_stop(std::uint64_t call);
 
 /// The breakpoint instruction; empty: breakpoints are not understood on this processor.
 std::span<const std::uint8_t> breakpoint_code();

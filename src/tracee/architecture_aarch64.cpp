@@ -29,6 +29,10 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t>,
   return std::nullopt;
 }
 
+bool fails_after_a_stop(std::uint64_t) {
+  return false;
+}
+
 std::span<const std::uint8_t> breakpoint_code() {
   static constexpr std::array<std::uint8_t, 4> brk_0 = {0x00, 0x00, 0x20, 0xd4};
   return brk_0;

@@ -13,6 +13,10 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t>,
   return std::nullopt;
 }
 
+bool fails_after_a_stop(std::uint64_t) {
+  return false;
+}
+
 std::span<const std::uint8_t> breakpoint_code() {
   return {};
 }

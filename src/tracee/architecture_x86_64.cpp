@@ -3,6 +3,7 @@
 
 #include "tracee/architecture.hpp"
 
+#include <sys/syscall.h>
 #include <sys/user.h>
 
 #include <algorithm>
@@ -98,7 +99,8 @@ std::optional<RegisterLayout> register_layout(std::size_t bytes) {
                                                      offsetof(user_regs_struct, rcx),
                                                      offsetof(user_regs_struct, r8),
                                                      offsetof(user_regs_struct, r9)},
-                          offsetof(user_regs_struct, fs_base)};
+                          offsetof(user_regs_struct, fs_base),
+                          offsetof(user_regs_struct, rax)};
   }
   if (bytes == words_of_i386 * 4) {
     return RegisterLayout{4, 12 * 4, 15 * 4, 11 * 4, std::nullopt, 1, std::nullopt, std::nullopt};
@@ -122,6 +124,29 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t> 
   }
   const auto pushed = push(code, word);
   return pushed ? pushed : lower(code, word);
+}
+
+bool fails_after_a_stop(std::uint64_t call) {
+  // recv and accept with SO_RCVTIMEO, read of an inotify descriptor.
+  constexpr std::array<std::uint64_t, 18> calls = {SYS_epoll_wait,
+                                                   SYS_epoll_pwait,
+                                                   SYS_epoll_pwait2,
+                                                   SYS_rt_sigtimedwait,
+                                                   SYS_semop,
+                                                   SYS_semtimedop,
+                                                   SYS_io_getevents,
+                                                   SYS_io_pgetevents,
+                                                   SYS_io_uring_enter,
+                                                   SYS_accept,
+                                                   SYS_accept4,
+                                                   SYS_recvfrom,
+                                                   SYS_recvmsg,
+                                                   SYS_recvmmsg,
+                                                   SYS_sendto,
+                                                   SYS_sendmsg,
+                                                   SYS_read,
+                                                   SYS_readv};
+  return std::find(calls.begin(), calls.end(), call) != calls.end();
 }
 
 std::span<const std::uint8_t> breakpoint_code() {

@@ -6,6 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace tracso::tracee {
@@ -52,6 +53,18 @@ std::uint64_t Registers::get(std::size_t offset) const {
 
 void Registers::set(std::size_t offset, std::uint64_t value) {
   std::memcpy(bytes_.data() + offset, &value, layout_.word);  // little endian: the low half first
+}
+
+// ERESTARTNOHAND is what the kernel's own calls say for this (linux/errno.h, never seen by
+// programs): it goes back to the call's instruction, or makes EINTR of it for a handler.
+bool Registers::repeat_call() {
+  constexpr std::int64_t restart_unless_handled = 514;
+  if (!layout_.result || is_32_bit() || static_cast<std::int64_t>(get(*layout_.result)) != -EINTR ||
+      !fails_after_a_stop(get(layout_.call))) {
+    return false;
+  }
+  set(*layout_.result, static_cast<std::uint64_t>(-restart_unless_handled));
+  return true;
 }
 
 bool Registers::return_to_caller(pid_t thread) {

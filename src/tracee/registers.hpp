@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace tracso::tracee {
 
@@ -42,6 +43,13 @@ class Registers {
   std::optional<std::uint64_t> argument(pid_t thread, std::size_t number) const;
   /// For a thread there: does what that instruction would do. false: its stack cannot be written.
   bool perform(pid_t thread, const EntryInstruction& instruction);
+
+  /// For a thread whose system call our stop has interrupted: where it would return EINTR for no
+  /// better reason, the kernel repeats it, unless a signal handler runs first. true: changed.
+  bool repeat_call();
+
+  /// As the kernel gives them (NT_PRSTATUS).
+  std::span<const std::byte> bytes() const { return std::span(bytes_).first(size_); }
 
   /// The register by which the thread finds its own memory (fs_base); 0: not known.
   std::uint64_t thread_pointer() const {

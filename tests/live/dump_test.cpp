@@ -103,7 +103,7 @@ TEST_CASE("dump: the same frames as faulthandler, on every Python", "[live][dump
     REQUIRE(child.rests());
     const auto target = test::live_target(child.pid());
     REQUIRE(target);
-    Dumper dumper(target->input.target, std::chrono::milliseconds(30000));
+    Dumper dumper(target->input.target, {std::chrono::milliseconds(30000)});
     const auto dump = dumper.look();
     REQUIRE(dump);
     const auto again = dumper.look();
@@ -166,7 +166,7 @@ TEST_CASE("dump: who holds the GIL and who waits for it", "[live][dump]") {
     REQUIRE(child.line() == "ready");
     const auto target = test::live_target(child.pid());
     REQUIRE(target);
-    Dumper dumper(target->input.target, std::chrono::milliseconds(30000));
+    Dumper dumper(target->input.target, {std::chrono::milliseconds(30000)});
     std::size_t waiting = 0;
     const ThreadDump* holder = nullptr;
     Result<Dump> dump = dumper.look();
@@ -221,7 +221,7 @@ int main(void) {
 }
 )");
   Native native(program);
-  Dumper dumper(native.target->input.target, std::chrono::milliseconds(5000));
+  Dumper dumper(native.target->input.target, {std::chrono::milliseconds(5000)});
   Result<Dump> dump = dumper.look();
   for (int tries = 0; tries < 50 && dump && dump->deadlocks.empty(); ++tries) {
     usleep(100'000);
@@ -260,7 +260,7 @@ int main(void) {
 }
 )");
   Native native(program);
-  Dumper dumper(native.target->input.target, std::chrono::milliseconds(5000));
+  Dumper dumper(native.target->input.target, {std::chrono::milliseconds(5000)});
   for (int i = 0; i < 200; ++i) {
     REQUIRE(dumper.look());
   }
@@ -288,7 +288,7 @@ TEST_CASE("dump: turned bits neither crash it nor let it run on", "[live][dump]"
                                         : test::FlippingProcess::Damage::changing;
       test::FlippingProcess process(*target->input.target.process, seed, 0, damage);
       Dumper dumper({&process, target->input.target.files, nullptr},
-                    std::chrono::milliseconds(1000));
+                    {std::chrono::milliseconds(1000)});
       if (seed % 3 != 0) {
         REQUIRE(dumper.look());
       }

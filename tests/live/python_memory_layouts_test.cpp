@@ -50,6 +50,7 @@ Numbers numbers_of(const Layout& row) {
                   {"frame.locals", frame.locals},
                   {"frame.globals", frame.globals},
                   {"frame.copy", frame.copy},
+                  {"frame.entry", frame.entry},
                   {"code.filename", code.filename},
                   {"code.name", code.name},
                   {"code.first_line", code.first_line},

@@ -106,6 +106,11 @@ static void thread_and_frame(void) {
 #else
   NUMBER("frame.copy", 0);
 #endif
+#if PY_VERSION_HEX >= 0x030b0000 && PY_VERSION_HEX < 0x030c0000
+  FIELD("frame.entry", _PyInterpreterFrame, is_entry);
+#else
+  NUMBER("frame.entry", 0);
+#endif
 }
 
 static void code(void) {
