@@ -86,6 +86,32 @@ struct ThreadDump {
   bool operator==(const ThreadDump&) const = default;
 };
 
+/// A task of asyncio that is not done.
+struct AsyncTask {
+  enum class State : std::uint8_t {
+    created,  ///< its coroutine has not begun
+    waits,
+    ready,  ///< nothing is left to wait for: its loop will run it
+    runs
+  };
+  std::string name;         ///< "Task-1"; empty: not read
+  std::int32_t thread = 0;  ///< that runs its loop; 0: its loop does not run, or is not asyncio's
+  State state = State::waits;
+  std::string awaits;              ///< type of what it waits for: "_asyncio.Future"; empty: nothing
+  std::string awaits_task;         ///< name of the task it waits for; empty: none
+  std::vector<StackFrame> frames;  ///< coroutines that await each other, the innermost first
+  bool whole = true;               ///< false: there are more, which could not be read
+  bool torn = false;               ///< no two readings agreed: it ran meanwhile
+  bool operator==(const AsyncTask&) const = default;
+};
+
+/// Those of all loops of a process.
+struct AsyncTasks {
+  std::vector<AsyncTask> tasks;
+  std::size_t others = 0;  ///< tasks of another making, which are not read
+  bool whole = true;       ///< false: there are more, which could not be read
+};
+
 /// That threads were held, one after the other.
 struct Holds {
   std::size_t threads = 0;
@@ -96,9 +122,10 @@ struct Holds {
 /// All threads of a process, looked at one after the other while they run on.
 struct Dump {
   std::int32_t pid = 0;
-  std::string command;              ///< base name of its executable
-  std::string python_version;       ///< "3.11.2"; empty: no Python was read
-  std::vector<ThreadDump> threads;  ///< as the kernel lists them, the main thread first
+  std::string command;                ///< base name of its executable
+  std::string python_version;         ///< "3.11.2"; empty: no Python was read
+  std::optional<AsyncTasks> asyncio;  ///< nullopt: asyncio is not loaded, or no Python was read
+  std::vector<ThreadDump> threads;    ///< as the kernel lists them, the main thread first
   /// Each names threads where every one waits for what the next holds and the last for the first.
   std::vector<std::vector<std::int32_t>> deadlocks;
   std::chrono::nanoseconds took{0};  ///< the whole look

@@ -169,6 +169,19 @@ Result<Dump> Dumper::Looking::look() {
   }
   auto stacks = python_stacks(*views, dump);
   dump.python_version = stacks.version;
+  dump.asyncio = std::move(stacks.asyncio);
+  if (stacks.asyncio_unknown) {
+    dump.notices.push_back({"asyncio-unread",
+                            "tasks of asyncio are read of Python 3.8 to 3.13",
+                            "its tasks are missing",
+                            "python3 -m asyncio pstree PID, with its own Python"});
+  }
+  if (stacks.greenlets) {
+    dump.notices.push_back({"greenlets",
+                            "it has loaded greenlet",
+                            "of greenlets only the one that a thread runs now is shown",
+                            ""});
+  }
   std::vector<python::KernelThread> threads;
   for (const auto& view : *views) {
     threads.push_back({view.id, view.own});

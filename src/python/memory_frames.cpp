@@ -183,6 +183,11 @@ Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit
   return stack;
 }
 
+std::optional<Frame> frame_at(Objects& objects, std::uint64_t address) {
+  FrameHead head(objects.layout().frame);
+  return head.read(objects.memory(), address) ? std::optional(head.frame(address)) : std::nullopt;
+}
+
 std::uint64_t first_local(Objects& objects, const Frame& frame) {
   return objects.memory().pointer(frame.address + objects.layout().frame.locals) & ~tag_bits;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tracso::python {
@@ -51,6 +52,9 @@ struct Stack {
 
 /// The frames of a thread state, at most `limit` of them.
 Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit);
+
+/// The frame at an address, of a coroutine that no thread runs now. nullopt: unreadable.
+std::optional<Frame> frame_at(Objects& objects, std::uint64_t address);
 
 /// The object in the frame's first local variable: the first argument. 0: unreadable.
 std::uint64_t first_local(Objects& objects, const Frame& frame);

@@ -26,9 +26,16 @@ enum class Name : std::uint8_t {
   hexversion,
   modules,
   module_name,
-  name
+  name,
+  asyncio_tasks,
+  all_tasks,
+  scheduled_tasks,
+  eager_tasks,
+  data,
+  thread_id,
+  greenlet
 };
-constexpr std::size_t name_count = 8;
+constexpr std::size_t name_count = 15;
 
 enum class Lookup : std::uint8_t { found, absent, unreadable };
 

@@ -1,6 +1,7 @@
 #pragma once
 // The stacks of one runtime of Python: of its threads while they run, and of one that is held.
 
+#include "python/asyncio_tasks.hpp"
 #include "python/memory_frames.hpp"
 #include "python/memory_objects.hpp"
 #include "python/thread_stacks.hpp"
@@ -20,6 +21,8 @@ class RuntimeReader {
 
   /// Adds all of its threads and locks.
   void read(const std::vector<KernelThread>& threads, ThreadStacks& into);
+  /// Adds the tasks of asyncio; after read().
+  void read_asyncio(ThreadStacks& into);
   /// Keeps the frames of a thread of the last read() that is held now.
   void take_held(pid_t thread);
   /// Adds what was kept.
@@ -40,6 +43,8 @@ class RuntimeReader {
   std::vector<pid_t> ids_of(const std::vector<ThreadState>& states,
                             const std::vector<KernelThread>& threads);
   void fetch_codes(const std::vector<Taken>& taken);
+  AsyncTask described(const TaskReading& task, const TasksReading& all);
+  std::string name_of_task(std::uint64_t address, const TasksReading& all) const;
   PythonStack described(const Taken& taken);
   StackFrame described(const Frame& frame);
   bool is_code(std::uint64_t object);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct ThreadStacks {
   std::string version;  ///< "3.11.2"; empty: no Python runs here
   std::vector<ThreadStack> threads;
   bool cut = false;  ///< a limit of time or bytes was reached: frames or threads are missing
+  std::optional<AsyncTasks> asyncio;  ///< nullopt: not loaded
+  bool asyncio_unknown = false;       ///< loaded, of a version whose tasks are not read
+  bool greenlets = false;             ///< the module greenlet is loaded
   std::vector<LockPlace> gils;  ///< one per lock (each interpreter may have its own since 3.12)
 };
 

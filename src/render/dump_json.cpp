@@ -44,9 +44,9 @@ Json wait_json(const WaitTarget& target) {
   return out;
 }
 
-Json frames_json(const PythonStack& stack) {
+Json frames_json(const std::vector<StackFrame>& frames) {
   Json out = Json::array();
-  for (const auto& frame : stack.frames) {
+  for (const auto& frame : frames) {
     Json one = Json::object();
     put_text(one, "file", frame.file);
     one["line"] = number_or_null(frame.line, 0);
@@ -85,11 +85,45 @@ Json thread_json(const ThreadDump& thread) {
   out["waits_for"] = wait_json(thread.waits_for);
   put_text(out, "library", thread.library);
   put_text(out, "symbol", thread.symbol);
-  out["python"] = thread.python ? frames_json(*thread.python) : Json(nullptr);
+  out["python"] = thread.python ? frames_json(thread.python->frames) : Json(nullptr);
   out["python_torn"] = thread.python ? Json(thread.python->torn) : Json(nullptr);
   out["python_whole"] = thread.python ? Json(thread.python->whole) : Json(nullptr);
   out["holds_gil"] = thread.python ? Json(thread.python->has_gil) : Json(nullptr);
   out["native"] = thread.native ? native_json(*thread.native) : Json(nullptr);
+  return out;
+}
+
+std::string_view state_word(AsyncTask::State state) {
+  switch (state) {
+    case AsyncTask::State::created:
+      return "created";
+    case AsyncTask::State::waits:
+      return "waits";
+    case AsyncTask::State::ready:
+      return "ready";
+    case AsyncTask::State::runs:
+      break;
+  }
+  return "runs";
+}
+
+Json asyncio_json(const AsyncTasks& all) {
+  Json out = Json::object();
+  out["whole"] = all.whole;
+  out["others"] = all.others;
+  out["tasks"] = Json::array();
+  for (const auto& task : all.tasks) {
+    Json one = Json::object();
+    put_text(one, "name", task.name);
+    one["tid"] = number_or_null(task.thread, 0);
+    one["state"] = state_word(task.state);
+    put_text(one, "awaits", task.awaits);
+    put_text(one, "awaits_task", task.awaits_task);
+    one["frames"] = frames_json(task.frames);
+    one["whole"] = task.whole;
+    one["torn"] = task.torn;
+    out["tasks"].push_back(std::move(one));
+  }
   return out;
 }
 
@@ -109,6 +143,7 @@ std::string dump_json(const Dump& dump, bool indented) {
   for (const auto& thread : dump.threads) {
     out["threads"].push_back(thread_json(thread));
   }
+  out["asyncio"] = dump.asyncio ? asyncio_json(*dump.asyncio) : Json(nullptr);
   out["deadlocks"] = dump.deadlocks;
   out["notices"] = notices_json(dump.notices);
   return indented ? printed(out) : out.dump() + "\n";

@@ -136,6 +136,61 @@ void add_native(const RenderOptions& options,
   }
 }
 
+std::string waiting(const Dump& dump, const AsyncTask& task) {
+  switch (task.state) {
+    case AsyncTask::State::created:
+      return "has not begun";
+    case AsyncTask::State::ready:
+      return "is ready: its loop runs it next";
+    case AsyncTask::State::runs:
+      return task.thread == 0 ? "runs" : "runs in " + thread_label(dump, task.thread);
+    case AsyncTask::State::waits:
+      break;
+  }
+  return task.awaits_task.empty() ? "waits for " + printable(task.awaits)
+                                  : "waits for task " + printable(task.awaits_task);
+}
+
+// By the threads that run their loops, in the order of the threads.
+void add_asyncio(const RenderOptions& options, const Dump& dump, std::string& out) {
+  std::vector<std::int32_t> loops;
+  for (const auto& task : dump.asyncio->tasks) {
+    if (std::find(loops.begin(), loops.end(), task.thread) == loops.end()) {
+      loops.push_back(task.thread);
+    }
+  }
+  std::sort(loops.begin(), loops.end());
+  for (const auto loop : loops) {
+    out += loop == 0 ? "asyncio tasks of a loop that no thread is known to run\n"
+                     : fmt::format("asyncio tasks of {}\n", thread_label(dump, loop));
+    for (const auto& task : dump.asyncio->tasks) {
+      if (task.thread != loop) {
+        continue;
+      }
+      out += fmt::format(
+          "   {}  {}\n",
+          paint(options.color, Style::cyan, task.name.empty() ? "(a task)" : printable(task.name)),
+          waiting(dump, task));
+      if (task.torn) {
+        out += "      (it ran while it was read)\n";
+      }
+      for (const auto& frame : task.frames) {
+        out += "   " + python_line(options, frame);
+      }
+      if (!task.whole) {
+        out += "      (more could not be read)\n";
+      }
+    }
+  }
+  if (dump.asyncio->others != 0) {
+    out += fmt::format("   {} tasks that are not of the module _asyncio are not shown\n",
+                       dump.asyncio->others);
+  }
+  if (!dump.asyncio->whole) {
+    out += "   (more tasks could not be read)\n";
+  }
+}
+
 std::string how_read(const Dump& dump) {
   const auto took = static_cast<double>(dump.took.count()) / 1e6;
   if (!dump.holds) {
@@ -183,6 +238,9 @@ std::string dump_text(const RenderOptions& options, const Dump& dump, Names name
     } else if (thread.python) {
       add_python(options, *thread.python, out);
     }
+  }
+  if (dump.asyncio) {
+    add_asyncio(options, dump, out);
   }
   for (const auto& notice : dump.notices) {
     out += "note: " + printable(notice.text) +
