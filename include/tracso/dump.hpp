@@ -59,6 +59,8 @@ struct WaitTarget {
     nothing,
     mutex,
     gil,
+    rlock,  ///< threading.RLock
+    lock,   ///< threading.Lock, which does not know its owner
     futex,
     descriptor,
     descriptors,

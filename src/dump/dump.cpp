@@ -186,7 +186,8 @@ Result<Dump> Dumper::Looking::look() {
   for (const auto& view : *views) {
     threads.push_back({view.id, view.own});
   }
-  dump::WaitReader waits(*target_.process, threads, stacks.gils);
+  const auto locks = reader_->locks(dump::word_waits(*views));
+  dump::WaitReader waits(*target_.process, threads, stacks.gils, locks);
   for (const auto& view : *views) {
     dump.threads.push_back(described(view, waits));
   }

@@ -37,6 +37,17 @@ std::optional<proc::ThreadCall> look_at_call(const ProcessSource& process, std::
   return text ? proc::parse_thread_call(*text) : std::nullopt;
 }
 
+std::vector<python::WordWait> word_waits(const std::vector<KernelView>& views) {
+  std::vector<python::WordWait> waits;
+  for (const auto& view : views) {
+    if (view.call && !view.call->running && view.call->number >= 0 &&
+        proc::call_kind(view.call->number).role == proc::CallRole::futex) {
+      waits.push_back({view.id, view.call->arguments[0]});
+    }
+  }
+  return waits;
+}
+
 Result<std::vector<KernelView>> look_at_threads(const ProcessSource& process, bool& denied) {
   const auto names = process.list("task");
   if (!names) {

@@ -75,6 +75,15 @@ WaitTarget WaitReader::futex(const proc::ThreadCall& call) {
       return target;
     }
   }
+  for (const auto& lock : locks_) {
+    if (lock.word == target.address) {
+      target.kind = lock.reentrant ? WaitTarget::Kind::rlock : WaitTarget::Kind::lock;
+      target.owner = lock.owner;
+      target.text = fmt::format(
+          "{} {:#x}", lock.reentrant ? "threading.RLock" : "threading.Lock", target.address);
+      return target;
+    }
+  }
   const auto operation = call.arguments[1] & operation_bits;
   const bool inherits = operation == lock_pi || operation == lock_pi2;
   if (inherits || operation == wait_operation) {

@@ -19,12 +19,13 @@ namespace tracso::dump {
 
 class WaitReader {
  public:
-  /// `threads`: all of the process; `gils`: where its Pythons' locks lie. Everything must outlive
-  /// the reader.
+  /// `threads`: all of the process; `gils`, `locks`: of its Pythons. Everything must outlive the
+  /// reader.
   WaitReader(const ProcessSource& process,
              std::span<const python::KernelThread> threads,
-             std::span<const python::LockPlace> gils)
-      : process_(process), threads_(threads), gils_(gils) {}
+             std::span<const python::LockPlace> gils,
+             std::span<const python::PythonLock> locks)
+      : process_(process), threads_(threads), gils_(gils), locks_(locks) {}
 
   /// Kind nothing: the thread runs, or its call waits for nothing that can be named.
   WaitTarget of(const proc::ThreadCall& call);
@@ -43,6 +44,7 @@ class WaitReader {
   const ProcessSource& process_;
   std::span<const python::KernelThread> threads_;
   std::span<const python::LockPlace> gils_;
+  std::span<const python::PythonLock> locks_;
   std::optional<SocketNames> sockets_;
   std::unordered_map<std::uint64_t, std::string> targets_;
 };

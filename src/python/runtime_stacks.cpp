@@ -166,6 +166,15 @@ void RuntimeReader::read(const std::vector<KernelThread>& threads, ThreadStacks&
   }
 }
 
+pid_t RuntimeReader::thread_of(std::uint64_t pthread) const {
+  for (std::size_t i = 0; i < states_.size() && pthread != 0; ++i) {
+    if (states_[i].thread_id == pthread) {
+      return ids_[i];
+    }
+  }
+  return 0;
+}
+
 void RuntimeReader::take_held(pid_t thread) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (ids_[i] == thread) {

@@ -21,6 +21,8 @@ class RuntimeReader {
 
   /// Adds all of its threads and locks.
   void read(const std::vector<KernelThread>& threads, ThreadStacks& into);
+  /// Adds the locks whose words are waited for; after read().
+  void find_locks(const std::vector<WordWait>& waits, std::vector<PythonLock>& into);
   /// Adds the tasks of asyncio; after read().
   void read_asyncio(ThreadStacks& into);
   /// Keeps the frames of a thread of the last read() that is held now.
@@ -45,6 +47,7 @@ class RuntimeReader {
   void fetch_codes(const std::vector<Taken>& taken);
   AsyncTask described(const TaskReading& task, const TasksReading& all);
   std::string name_of_task(std::uint64_t address, const TasksReading& all) const;
+  pid_t thread_of(std::uint64_t pthread) const;
   PythonStack described(const Taken& taken);
   StackFrame described(const Frame& frame);
   bool is_code(std::uint64_t object);

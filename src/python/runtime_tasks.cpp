@@ -55,9 +55,7 @@ AsyncTask RuntimeReader::described(const TaskReading& task, const TasksReading& 
   out.awaits = task.waits_for_type;
   out.awaits_task = task.waits_for == 0 ? "" : name_of_task(task.waits_for, all);
   out.whole = task.whole && task.state != CoroutineState::unreadable;
-  for (std::size_t i = 0; i < states_.size() && task.thread != 0; ++i) {
-    out.thread = states_[i].thread_id == task.thread ? ids_[i] : out.thread;
-  }
+  out.thread = thread_of(task.thread);
   for (const auto& frame : task.frames) {
     out.frames.push_back(described(frame));
     out.whole = out.whole && !out.frames.back().function.empty();

@@ -41,6 +41,14 @@ class ThreadStackReader::Reading {
     return stacks;
   }
 
+  std::vector<PythonLock> locks(const std::vector<WordWait>& waits) {
+    std::vector<PythonLock> found;
+    for (auto& runtime : runtimes_) {
+      runtime.find_locks(waits, found);
+    }
+    return found;
+  }
+
   void take_held(pid_t thread, std::chrono::milliseconds limit) {
     auto short_time = limits();
     short_time.deadline = std::chrono::steady_clock::now() + limit;
@@ -129,6 +137,10 @@ ThreadStackReader& ThreadStackReader::operator=(ThreadStackReader&&) noexcept = 
 
 Result<ThreadStacks> ThreadStackReader::read(const std::vector<KernelThread>& threads) {
   return reading_->read(threads);
+}
+
+std::vector<PythonLock> ThreadStackReader::locks(const std::vector<WordWait>& waits) {
+  return reading_->locks(waits);
 }
 
 void ThreadStackReader::take_held(pid_t thread, std::chrono::milliseconds limit) {

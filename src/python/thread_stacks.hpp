@@ -33,6 +33,19 @@ struct LockPlace {
   pid_t holder = 0;  ///< KernelThread::seen; 0: nobody, or not known
 };
 
+/// A thread and the address of the word that it waits for.
+struct WordWait {
+  pid_t thread = 0;  ///< KernelThread::seen
+  std::uint64_t address = 0;
+};
+
+/// A lock of Python that a thread waits for.
+struct PythonLock {
+  std::uint64_t word = 0;  ///< who waits for it waits for this word
+  bool reentrant = false;  ///< threading.RLock, which knows its owner; else threading.Lock
+  pid_t owner = 0;         ///< KernelThread::seen; 0: not recorded, or not a thread of now
+};
+
 struct ThreadStacks {
   std::string version;  ///< "3.11.2"; empty: no Python runs here
   std::vector<ThreadStack> threads;
@@ -55,6 +68,9 @@ class ThreadStackReader {
   /// Version empty, no threads: no Python, or none that has begun to work. Errors: unsupported
   /// (PyPy, older than 3.8, memory not laid out as in any known version), denied.
   Result<ThreadStacks> read(const std::vector<KernelThread>& threads);
+
+  /// Which of these words belong to a lock of Python (3.8 to 3.13). After read().
+  std::vector<PythonLock> locks(const std::vector<WordWait>& waits);
 
   /// Reads the frames of a thread that somebody holds now; it must have been among those of the
   /// last read(). At most for that long: what is missing then makes the stack not whole.

@@ -12,6 +12,10 @@ std::string_view kind_word(WaitTarget::Kind kind) {
       return "mutex";
     case WaitTarget::Kind::gil:
       return "gil";
+    case WaitTarget::Kind::rlock:
+      return "rlock";
+    case WaitTarget::Kind::lock:
+      return "lock";
     case WaitTarget::Kind::futex:
       return "futex";
     case WaitTarget::Kind::descriptor:

@@ -39,12 +39,27 @@ std::string thread_label(const Dump& dump, std::int32_t id) {
   return fmt::format("{} ({})", id, printable(name_of(dump, id)));
 }
 
+bool is_lock(const WaitTarget& target) {
+  switch (target.kind) {
+    case WaitTarget::Kind::mutex:
+    case WaitTarget::Kind::gil:
+    case WaitTarget::Kind::rlock:
+    case WaitTarget::Kind::lock:
+    case WaitTarget::Kind::futex:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string held_by(const Dump& dump, const WaitTarget& target) {
-  if (target.kind == WaitTarget::Kind::futex) {
+  if (target.kind == WaitTarget::Kind::futex || target.kind == WaitTarget::Kind::lock) {
     return ", whose owner is not recorded";
   }
-  const bool lock = target.kind == WaitTarget::Kind::mutex || target.kind == WaitTarget::Kind::gil;
-  return lock && target.owner != 0 ? " held by " + thread_label(dump, target.owner) : "";
+  if (target.kind == WaitTarget::Kind::rlock && target.owner == 0) {
+    return ", whose owner is no thread of Python now";
+  }
+  return is_lock(target) && target.owner != 0 ? " held by " + thread_label(dump, target.owner) : "";
 }
 
 std::string doing(const Dump& dump, const ThreadDump& thread) {
@@ -54,11 +69,8 @@ std::string doing(const Dump& dump, const ThreadDump& thread) {
     return text;
   }
   if (!target.text.empty()) {
-    const bool lock = target.kind == WaitTarget::Kind::gil ||
-                      target.kind == WaitTarget::Kind::mutex ||
-                      target.kind == WaitTarget::Kind::futex;
-    text = lock ? "waits for " + printable(target.text) + held_by(dump, target)
-                : thread.call + ": " + printable(target.text);
+    text = is_lock(target) ? "waits for " + printable(target.text) + held_by(dump, target)
+                           : thread.call + ": " + printable(target.text);
   } else {
     text = thread.call;
   }
