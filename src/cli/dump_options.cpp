@@ -35,6 +35,10 @@ void add_dump(CLI::App& app, DumpWords& words) {
                  words.native,
                  "native stacks too: holds each thread for a moment, one after the other");
   dump->add_flag("-C,--demangle", words.demangle, "with --native: C++ names as in the source");
+  dump->add_option("--signal",
+                   words.signal,
+                   "then send it NAME (USR1), where it has a handler that reports (faulthandler)")
+      ->type_name("NAME");
   dump->add_flag("--json", words.json, "a document; several looks: one line each");
   dump->add_option("-o,--output", words.output, "write there; - is the standard output")
       ->type_name("FILE");
@@ -73,6 +77,7 @@ std::variant<DumpRequest, std::pair<std::string, std::string>> dump_request(
   request.count = words.count;
   request.interval = *interval;
   request.timeout = *timeout;
+  request.signal = words.signal;
   request.native = words.native;
   request.demangle = words.demangle;
   request.json = words.json || lower_case(words.output).ends_with(".json");

@@ -10,7 +10,7 @@
 namespace tracso {
 
 struct DumpWords {
-  std::string pid, interval = "1", output, color = "auto", timeout = "5";
+  std::string pid, interval = "1", output, color = "auto", timeout = "5", signal;
   std::uint64_t count = 1;
   bool json = false, native = false, demangle = false;
 };

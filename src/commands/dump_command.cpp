@@ -1,15 +1,20 @@
 #include "commands/dump_command.hpp"
 
+#include "base/text.hpp"
 #include "commands/output.hpp"
 #include "commands/request.hpp"
 #include "commands/sources.hpp"
 #include "dump/dump.hpp"
+#include "os/handled_signals.hpp"
 #include "os/live_commands.hpp"
 #include "render/dump.hpp"
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace tracso {
 namespace {
@@ -22,6 +27,57 @@ std::string printed_look(const DumpRequest& request, const Dump& look) {
              : dump_text(
                    request.render, look, request.demangle ? Names::demangled : Names::as_they_are);
 }
+
+// The process that gets a signal after each look; none where none was asked for.
+class Signalling {
+ public:
+  static Result<Signalling> prepare(const LiveTarget& live, const DumpRequest& request) {
+    Signalling signalling(live);
+    if (request.signal.empty()) {
+      return signalling;
+    }
+    signalling.number_ = os::signal_number(request.signal);
+    if (signalling.number_ == 0) {
+      return Error{ErrorKind::usage,
+                   "send a signal to",
+                   fmt::format("process {}", request.pid),
+                   fmt::format("there is no signal '{}'", printable(request.signal)),
+                   "tracso dump --signal USR1 PID"};
+    }
+    auto process = os::SignalledProcess::open(request.pid);
+    if (!process) {
+      return process.error();
+    }
+    signalling.process_ = std::move(*process);
+    const auto may = signalling.process_->may_take(signalling.number_, signalling.status());
+    return may ? Result<Signalling>(std::move(signalling)) : may.error();
+  }
+
+  // Its handlers are asked for anew: a program may take one away.
+  Result<Done> send() const {
+    if (!process_) {
+      return Done{};
+    }
+    auto sent = process_->send(number_, status());
+    if (sent) {
+      say(fmt::format("sent {}: what its handler says stands where the process writes",
+                      os::signal_name(number_)));
+    }
+    return sent;
+  }
+
+ private:
+  explicit Signalling(const LiveTarget& live) : live_(&live) {}
+
+  std::string status() const {
+    const auto text = live_->target().process->read("status");
+    return text ? *text : "";
+  }
+
+  const LiveTarget* live_;
+  int number_ = 0;
+  std::optional<os::SignalledProcess> process_;
+};
 
 }  // namespace
 
@@ -36,6 +92,10 @@ int dump(const DumpRequest& request) {
   const auto live = LiveTarget::open(request.pid);
   if (!live) {
     return fail(live.error());
+  }
+  const auto signalling = Signalling::prepare(*live, request);
+  if (!signalling) {
+    return fail(signalling.error());
   }
   Dumper dumper(live->target(), {request.timeout, request.native});
   OutputOptions output;
@@ -64,6 +124,9 @@ int dump(const DumpRequest& request) {
       if (const auto done = deliver(text, output, os::LiveCommands()); !done) {
         return fail(done.error());
       }
+    }
+    if (const auto sent = signalling->send(); !sent) {
+      return fail(sent.error());
     }
   }
   if (request.file && *request.file != "-") {

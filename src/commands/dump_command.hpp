@@ -15,6 +15,7 @@ struct DumpRequest {
   std::uint64_t count = 1;  ///< looks
   std::chrono::milliseconds interval{1000};
   bool native = false;  ///< native stacks: threads are held, one after the other
+  std::string signal;   ///< "USR1": sent after each look, where it has a handler; empty: none
   bool json = false;
   std::optional<std::string> file;  ///< nullopt or "-": stdout
   RenderOptions render;
@@ -22,7 +23,8 @@ struct DumpRequest {
   std::chrono::milliseconds timeout{5000};
 };
 
-/// The exit status: 0, 3 no such process or it ended before the first look, 4 not permitted,
+/// The exit status: 0, 3 no such process or it ended before the first look, 4 not permitted (also a
+/// signal without a handler),
 /// 5 this build has no native stacks.
 int dump(const DumpRequest& request);
 
