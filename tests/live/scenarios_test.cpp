@@ -140,5 +140,56 @@ TEST_CASE("scenario 09: a library that would not load says what is missing, and 
   CHECK(contains(why.out, scenario.lab() + "/old"));  // a place that was searched
 }
 
+// The row of a function in the document of `tracso calls`; null: it has none.
+nlohmann::json calls_of(const nlohmann::json& calls, const std::string& symbol) {
+  for (const auto& row : calls.at("calls")) {
+    if (row.at("symbol") == symbol) {
+      return row;
+    }
+  }
+  return nullptr;
+}
+
+nlohmann::json counted(const std::vector<std::string>& command, const std::string& file) {
+  std::vector<std::string> words{"calls", "--json", "-o", file};
+  words.insert(words.end(), command.begin(), command.end());
+  const ProgramRun ran = run_tracso(words);
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  return nlohmann::json::parse(read_file(file));
+}
+
+TEST_CASE("scenario 13: calls are counted where ltrace is blind, or said not to be seen",
+          "[live][scenario]") {
+  const Scenario scenario("13-ltrace-blind.sh");
+  const auto file = scenario.lab() + "/calls.json";
+  for (const char* program : {"lazy", "now", "ibtnow", "noplt"}) {
+    INFO(program);
+    const auto calls = counted({scenario.lab() + "/" + program}, file);
+    const auto row = calls_of(calls, "add");
+    REQUIRE(row.is_object());
+    CHECK(row.at("calls") == 1000);
+    CHECK(row.at("callee") == "libadd.so");
+    CHECK(row.at("caller") == program);
+    CHECK(calls.at("lost") == 0);
+  }
+  // Through a pointer of dlsym: not seen, and counted as such.
+  const auto hidden = counted({scenario.lab() + "/viadlsym"}, file);
+  CHECK(calls_of(hidden, "add").is_null());
+  CHECK(hidden.at("untraced").at("dlsym") == 1);
+}
+
+TEST_CASE("scenario 13: calls of a Python extension are counted and belong to it",
+          "[live][scenario]") {
+  TemporaryFolder folder;
+  const auto calls = counted(
+      {"/usr/bin/python3", "-c", "import bz2\nfor _ in range(200): bz2.compress(b'x' * 100)"},
+      folder / "calls.json");
+  const auto row = calls_of(calls, "BZ2_bzCompressInit");
+  REQUIRE(row.is_object());
+  CHECK(row.at("calls") == 200);
+  CHECK(row.at("package") == "_bz2");
+}
+
 }  // namespace
 }  // namespace tracso::test
