@@ -18,8 +18,15 @@ constexpr std::uint64_t most_slots = std::uint64_t{1} << 26;
 constexpr int most_probes = 256;
 constexpr std::int64_t empty_slot = -1;
 
-constexpr std::array<std::string_view, name_count> names = {
-    "", "__file__", "__spec__", "origin", "hexversion", "modules", "__name__", "name"};
+constexpr std::array<std::string_view, name_count> names = {"",
+                                                            "__file__",
+                                                            "__spec__",
+                                                            "origin",
+                                                            "hexversion",
+                                                            "modules",
+                                                            "__name__",
+                                                            "name",
+                                                            "__module__"};
 
 }  // namespace
 
