@@ -13,9 +13,24 @@
 namespace tracso::python {
 namespace {
 
-// struct _gc_runtime_state has not moved from 3.8 to 3.13.
-constexpr std::uint32_t generations_at = 24, generation_bytes = 24, frozen_at = 104,
-                        statistics_at = 128, statistic_bytes = 24, collecting_at = 200;
+// struct _gc_runtime_state has not moved from 3.8 to 3.13, but that later releases of 3.13 do not
+// align the generations to eight bytes: they say themselves where theirs are.
+constexpr std::array<std::uint32_t, 2> generations_may_be_at = {24, 20};
+constexpr std::uint32_t generation_bytes = 24, statistic_bytes = 24;
+
+// Behind the generations: the list of gc.freeze(), counters of collections, whether one runs.
+struct Places {
+  std::uint32_t frozen = 0, statistics = 0, collecting = 0;
+};
+
+constexpr Places until_3_13 = {104, 128, 200}, in_3_14 = {96, 120, 192};
+constexpr std::size_t state_bytes = 208;
+using State = std::array<std::byte, state_bytes>;
+
+const Places& places_of(const Layout& layout) {
+  return layout.minor >= 14 ? in_3_14 : until_3_13;
+}
+
 constexpr std::uint32_t head_bytes = 16;  // PyGC_Head, before each object
 constexpr std::uint64_t flag_bits = 3;    // of both links
 constexpr std::uint64_t most_objects = 50'000'000;
@@ -24,8 +39,9 @@ constexpr int tries_for_youngest = 4;
 // _PyRuntimeState.gc of 3.8, PyInterpreterState.gc since; 3.13 says itself where.
 constexpr std::uint32_t in_runtime_3_8 = 344;
 constexpr std::array<std::uint32_t, 4> in_interpreter = {616, 616, 648, 112};  // 3.9 to 3.12
-constexpr std::uint32_t told_by_3_13 = 80;  // _Py_DebugOffsets.interpreter_state.gc
-constexpr std::uint32_t newest_minor = 13;
+// _Py_DebugOffsets.interpreter_state.gc
+constexpr std::uint32_t told_by_3_13 = 80, told_by_3_14 = 88;
+constexpr std::uint32_t newest_minor = 14;
 constexpr std::uint64_t largest_offset = std::uint64_t{1} << 20U;
 
 // tp_flags, and what lies behind PyObject in a type and in the objects whose size they do not say.
@@ -164,15 +180,34 @@ struct Collections {
   bool operator==(const Collections&) const = default;
 };
 
-Collections collections(const std::array<std::byte, collecting_at + sizeof(std::uint32_t)>& state) {
+Collections collections(const State& state, const Places& places) {
   Collections now;
   std::uint32_t running = 0;
   for (std::size_t i = 0; i < now.ended.size(); ++i) {
-    std::memcpy(&now.ended[i], state.data() + statistics_at + i * statistic_bytes, 8);
+    std::memcpy(&now.ended[i], state.data() + places.statistics + i * statistic_bytes, 8);
   }
-  std::memcpy(&running, state.data() + collecting_at, sizeof running);
+  std::memcpy(&running, state.data() + places.collecting, sizeof running);
   now.running = running != 0;
   return now;
+}
+
+// A ring: who comes next says that the head came before.
+bool is_ring(BlockReader& memory, std::uint64_t head) {
+  const auto links = memory.fresh<Links>(head);
+  const auto next = links ? memory.fresh<Links>(links->next & ~flag_bits) : std::nullopt;
+  return next && (next->previous & ~flag_bits) == head;
+}
+
+// The old generations rest between two collections; the youngest moves with every object.
+std::optional<std::uint64_t> first_generation(BlockReader& memory, std::uint64_t gc_state) {
+  for (const std::uint32_t at : generations_may_be_at) {
+    const std::uint64_t first = gc_state + at;
+    if (is_ring(memory, first + generation_bytes) &&
+        is_ring(memory, first + 2 * generation_bytes)) {
+      return first;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -190,7 +225,8 @@ std::optional<std::uint64_t> gc_state_address(BlockReader& memory,
   if (layout.minor <= 12) {
     return interpreter + in_interpreter[layout.minor - 9];
   }
-  const auto told = memory.value<std::uint64_t>(runtime + told_by_3_13);
+  const auto told =
+      memory.value<std::uint64_t>(runtime + (layout.minor == 13 ? told_by_3_13 : told_by_3_14));
   return told && *told != 0 && *told < largest_offset ? std::optional(interpreter + *told)
                                                       : std::nullopt;
 }
@@ -199,9 +235,10 @@ WalkState walk_gc_lists(BlockReader& memory,
                         const Layout& layout,
                         std::uint64_t gc_state,
                         TypeSums& into) {
-  using State = std::array<std::byte, collecting_at + sizeof(std::uint32_t)>;
+  const Places& places = places_of(layout);
   const auto before = memory.fresh<State>(gc_state);
-  if (!before || collections(*before).running) {
+  const auto first = first_generation(memory, gc_state);
+  if (!before || !first || collections(*before, places).running) {
     return WalkState::moved;
   }
   // The youngest first, read at once and if need be again: it changes with every object.
@@ -210,17 +247,17 @@ WalkState walk_gc_lists(BlockReader& memory,
   for (int tries = 0; tries < tries_for_youngest && !young_whole; ++tries) {
     memory.forget();
     young.clear();
-    young_whole = Walk(memory, layout, young).follow(gc_state + generations_at);
+    young_whole = Walk(memory, layout, young).follow(*first);
   }
   Walk rest(memory, layout, into);
-  for (const std::uint32_t list :
-       {generations_at + generation_bytes, generations_at + 2 * generation_bytes, frozen_at}) {
-    if (!rest.follow(gc_state + list)) {
+  for (const std::uint64_t list :
+       {*first + generation_bytes, *first + 2 * generation_bytes, gc_state + places.frozen}) {
+    if (!rest.follow(list)) {
       return WalkState::moved;
     }
   }
   const auto after = memory.fresh<State>(gc_state);
-  if (!after || collections(*after) != collections(*before)) {
+  if (!after || collections(*after, places) != collections(*before, places)) {
     return WalkState::moved;
   }
   for (const auto& [type, sum] : young) {

@@ -11,7 +11,7 @@
 
 namespace tracso::python {
 
-/// Counts again and again. CPython 3.8 to 3.13 with a GIL; what lies at 0.2 GB of objects takes a
+/// Counts again and again. CPython 3.8 to 3.14 with a GIL; what lies at 0.2 GB of objects takes a
 /// fifth of a second.
 class TrackedObjectReader {
  public:
