@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 namespace tracso {
 namespace {
@@ -22,6 +23,18 @@ std::chrono::nanoseconds cpu_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+Result<std::vector<python::LivingRuntime>> living_runtimes(const ProbeInput& input) {
+  python::ReadLimits limits;
+  limits.deadline = std::chrono::steady_clock::now() + longest_look;
+  python::MemoryReader memory(*input.target.process, limits);
+  return python::find_living_runtimes(input, memory, "look at the Python of");
+}
+
+bool works(const ProbeInput& input) {
+  const auto living = living_runtimes(input);
+  return living && !living->empty();
 }
 
 }  // namespace
@@ -43,20 +56,23 @@ std::optional<ProbeInput> AttributionLooks::input_of(const LiveTarget& live) {
 }
 
 // What is not readable at this moment makes the look none; what this Python will never tell is
-// said once, at the end.
+// said once, at the end. An interpreter that began to end meanwhile drops its objects, and then
+// looks like one of no known version: so it is asked again whether it works.
 bool AttributionLooks::look_at_python(const ProbeInput& input,
                                       const python::Stopper& stopper,
                                       AttributionLook& into) {
   auto lines = python::read_traced_lines(input);
+  auto objects = depth_ == AttributionDepth::objects
+                     ? python::TrackedObjectReader(input, stopper).read()
+                     : Result<TrackedObjects>(Error{ErrorKind::unsupported, "", "", "", ""});
+  if (!works(input)) {
+    return false;
+  }
   if (lines) {
     into.lines = std::move(*lines);
   } else {
     looks_.no_lines = lines.error().reason;
   }
-  if (depth_ == AttributionDepth::parts) {
-    return true;
-  }
-  auto objects = python::TrackedObjectReader(input, stopper).read();
   if (objects) {
     into.objects = std::move(*objects);
     return true;
@@ -71,10 +87,7 @@ void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopp
   if (!input) {
     return;
   }
-  python::ReadLimits limits;
-  limits.deadline = Clock::now() + longest_look;
-  python::MemoryReader memory(*input->target.process, limits);
-  const auto living = python::find_living_runtimes(*input, memory, "look at the Python of");
+  const auto living = living_runtimes(*input);
   const auto classes = quick_memory_classes(*input->target.process);
   if (!classes || classes->memory.total().resident == 0) {
     return;  // it has ended
