@@ -1,9 +1,11 @@
 #pragma once
 // What `tracso stat` says: the cost of one command, or of one process at one moment.
 
+#include "tracso/python_memory.hpp"
 #include "tracso/resources.hpp"
 #include "tracso/trace.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,6 +61,65 @@ struct TreeTotals {
   std::uint64_t descriptors = 0, threads = 0;
 };
 
+/// A figure at two moments; `before` is nullopt where there was one look only.
+struct Change {
+  std::optional<std::uint64_t> before;
+  std::uint64_t after = 0;
+};
+
+/// --attribution: what fills the resident memory, and what of it grew. The four parts sum to it.
+struct ResidentParts {
+  Change resident;
+  Change python;           ///< pools of CPython's own allocator
+  Change heap;             ///< malloc: C code, and Python's blocks of more than 512 bytes
+  Change other_anonymous;  ///< mapped directly: large blocks of malloc, other allocators
+  Change rest;             ///< libraries, stacks, files, shared memory
+  std::optional<Change> python_blocks;  ///< what of the pools holds objects; nullopt: no Python
+};
+
+struct TypeChange {
+  std::string type;
+  Change objects, bytes;
+};
+
+struct LineChange {
+  std::string file;
+  std::uint32_t line = 0;
+  Change blocks, bytes;
+};
+
+struct Attribution {
+  std::optional<std::int64_t> first_ns;  ///< when, since the start of the command or of the watch
+  std::int64_t last_ns = 0;
+  ResidentParts parts;
+  std::string python_version;           ///< empty: objects were not counted
+  Change objects, object_bytes;         ///< all that the collector tracks
+  std::vector<TypeChange> types;        ///< what grew most first
+  std::vector<LineChange> lines;        ///< the same
+  bool lines_known = false;             ///< tracemalloc ran at the last look
+  std::chrono::nanoseconds stopped{0};  ///< how long the process stood still for it
+  std::vector<std::string> not_told;    ///< what is missing and why, sentences
+};
+
+/// --sample: resident memory looked at every few milliseconds.
+struct MemorySamples {
+  struct Peak {
+    std::uint64_t bytes = 0;
+    std::int64_t at_ns = 0;  ///< since the first sample
+  };
+
+  struct Interval {
+    std::int64_t from_ns = 0, to_ns = 0;
+    std::uint64_t resident = 0, anonymous = 0;  ///< the most of its samples
+  };
+
+  std::int64_t asked_ns = 0;  ///< the distance that was asked for
+  std::size_t count = 0;
+  std::int64_t longest_gap_ns = 0;  ///< what came and went within it was not seen
+  Peak resident, anonymous;         ///< anonymous: resident but for files and shared memory
+  std::vector<Interval> intervals;  ///< equally long, in order, those without a sample left out
+};
+
 struct Stat {
   std::string target;  ///< "run:python3:4242", "pid:4242"
   std::string exe;
@@ -83,6 +144,8 @@ struct Stat {
   std::vector<ChildProcess> children;  ///< descendants and orphans
   std::size_t children_born = 0;       ///< all that it started itself
   std::optional<TreeTotals> tree;      ///< --children
+  std::optional<Attribution> attribution;
+  std::optional<MemorySamples> samples;  ///< --sample
   Activity activity;
   std::optional<std::int64_t> cpu_ns, children_cpu_ns, wall_ns;
   std::vector<Budget> budgets;

@@ -20,7 +20,14 @@ using Parsed = std::variant<CostRequest, Leave>;
 
 // An empty word is a variable of the shell that was not set: to take it for nothing would answer
 // another question.
-std::optional<Leave> empty_word(const CLI::App& command) {
+std::optional<Leave> empty_word(const CLI::App& command, const std::vector<std::string>& ours) {
+  // "--no-leaks=": an option that may stand alone, and does not mean to.
+  for (const std::string& word : ours) {
+    if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
+      return usage_error(fmt::format("{} is empty", printable(word.substr(0, word.size() - 1))),
+                         "is a variable of the shell not set?");
+    }
+  }
   for (const CLI::Option* option : command.get_options()) {
     const auto& given = option->results();
     if (option->get_items_expected_min() > 0 &&
@@ -30,6 +37,22 @@ std::optional<Leave> empty_word(const CLI::App& command) {
     }
   }
   return std::nullopt;
+}
+
+// "tracso stat sleep 1 --max-rss 10M": a word of CMD that was perhaps meant for us. Words that many
+// programs have are none.
+std::string stray_option(const CLI::App& command, const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 7> usual{
+      "--json", "--help", "--verbose", "--output", "--color", "--limit", "--pid"};
+  const auto names = option_names(command);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (name.starts_with("--") && std::find(names.begin(), names.end(), name) != names.end() &&
+        std::find(usual.begin(), usual.end(), name) == usual.end()) {
+      return name;
+    }
+  }
+  return "";
 }
 
 Leave parse_error(const CLI::App& command,
@@ -95,7 +118,8 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
   std::vector<std::string> ours = all;
   const CLI::App& command = *app.get_subcommand(all.front());
   if (all.front() == "stat") {
-    split_command(command, ours, words.stat.command);
+    const bool separated = split_command(command, ours, words.stat.command);
+    words.stat.stray = separated ? "" : stray_option(command, words.stat.command);
   }
   try {
     app.parse(std::vector<std::string>(ours.rbegin(), ours.rend()));
@@ -104,7 +128,7 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
   } catch (const CLI::ParseError& error) {
     return parse_error(command, error, ours);
   }
-  if (auto leave = empty_word(command)) {
+  if (auto leave = empty_word(command, ours)) {
     return *leave;
   }
   if (auto leave = wrong_answer_form(all.front(), words)) {

@@ -5,12 +5,22 @@
 #include <fmt/format.h>
 
 namespace tracso {
+namespace {
+
+constexpr const char* verbose_help = "say what is decided, on stderr";
+
+}  // namespace
+
 void add_fds(CLI::App& app, FdsWords& words) {
   CLI::App* fds = app.add_subcommand(
       "fds", "every open descriptor of PID, what it is and who has the other end");
   fds->add_option("PID", words.pid, "the process")->required();
   fds->add_flag("--queues", words.queues, "bytes that wait in pipes and sockets");
+  fds->add_option(
+         "--rate", words.rate, "bytes per second over that time, where the kernel counts them")
+      ->type_name("SECONDS");
   fds->add_flag("--csv", words.csv, "one row per descriptor");
+  fds->add_flag("-v,--verbose", words.verbose, verbose_help);
   add_answer_options(*fds, words.answer);
 }
 
@@ -24,6 +34,7 @@ void add_diff(CLI::App& app, DiffWords& words) {
                    "exit 1 if that is new: finding>=warning, file>5M (growth), libs>0 (added)")
       ->type_name("SPEC")
       ->allow_extra_args(false);
+  diff->add_flag("-v,--verbose", words.verbose, verbose_help);
   add_answer_options(*diff, words.answer);
 }
 
@@ -43,6 +54,7 @@ void add_watch(CLI::App& app, WatchWords& words) {
           "--stream-format", words.stream_format, "jsonl, json (one array) or text (jsonl)")
       ->check(CLI::IsMember({"jsonl", "json", "text"}))
       ->type_name("FORMAT");
+  watch->add_flag("-v,--verbose", words.verbose, verbose_help);
   add_answer_options(*watch, words.answer);
 }
 
@@ -57,6 +69,15 @@ std::variant<CostRequest, Leave> fds_request(const FdsWords& words) {
   FdsRequest request;
   request.pid = std::get<std::int32_t>(pid);
   request.queues = words.queues;
+  request.verbose = words.verbose;
+  if (!words.rate.empty()) {
+    request.rate_over = seconds_word(words.rate);
+    if (!request.rate_over) {
+      return usage_error(
+          fmt::format("--rate '{}' is not a number of seconds", printable(words.rate)),
+          "tracso fds 4192 --rate 2");
+    }
+  }
   request.csv = words.csv || lower_case(words.answer.output).ends_with(".csv");
   request.output = answer_output(words.answer);
   return CostRequest(request);
@@ -73,6 +94,7 @@ std::variant<CostRequest, Leave> diff_request(const DiffWords& words) {
   DiffRequest request;
   request.before = words.before;
   request.after = words.after;
+  request.verbose = words.verbose;
   request.output = answer_output(words.answer);
   if (!words.fail_on.empty()) {
     auto gates = parse_gates(join(words.fail_on, ","));
@@ -115,6 +137,7 @@ std::variant<CostRequest, Leave> watch_request(const WatchWords& words) {
                           : words.stream_format == "text" ? StreamFormat::text
                                                           : StreamFormat::jsonl;
   request.children = words.children;
+  request.verbose = words.verbose;
   request.lines = words.answer.json;
   request.stream = words.stream.empty() ? std::nullopt : std::optional(words.stream);
   request.output = answer_output(words.answer);

@@ -14,19 +14,21 @@ namespace tracso {
 struct FdsWords {
   AnswerWords answer;
   std::string pid;
-  bool queues = false, csv = false;
+  bool queues = false, csv = false, verbose = false;
+  std::string rate;
 };
 
 struct DiffWords {
   AnswerWords answer;
   std::string before, after;
   std::vector<std::string> fail_on;
+  bool verbose = false;
 };
 
 struct WatchWords {
   AnswerWords answer;
   std::string pid, interval = "1", watch_for, stream, stream_format;
-  bool children = false;
+  bool children = false, verbose = false;
 };
 
 void add_fds(CLI::App& app, FdsWords& words);

@@ -20,7 +20,7 @@ const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
 
 }  // namespace
 
-void split_command(const CLI::App& subcommand,
+bool split_command(const CLI::App& subcommand,
                    std::vector<std::string>& words,
                    std::vector<std::string>& command) {
   std::size_t at = 1;  // behind the subcommand's name
@@ -44,6 +44,7 @@ void split_command(const CLI::App& subcommand,
   command.assign(words.begin() + static_cast<std::ptrdiff_t>(std::min(at + skip, words.size())),
                  words.end());
   words.resize(at);
+  return skip != 0;
 }
 
 }  // namespace tracso

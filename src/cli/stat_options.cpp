@@ -63,6 +63,20 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
                words.children,
                "sums over all descendants too; limits on rss, dirty, fds, threads are of these")
       ->group(look);
+  app.add_option_function<std::string>(
+         "--attribution",
+         [&words](const std::string& text) { words.attribution = text; },
+         "what fills the memory and grew: Python's pools, heap, the rest, tracemalloc's lines; "
+         "=objects: Python objects by type")
+      ->expected(0, 1)
+      ->default_str("")
+      ->type_name("[=objects]")
+      ->group(look);
+  app.add_option("--sample",
+                 words.sample,
+                 "look at resident memory that often: peaks, when, and the peak of each interval")
+      ->type_name("MS")
+      ->group(look);
   app.add_flag("--reset-peak", words.reset_peak, "with -p: let its peak begin anew")->group(look);
   app.add_flag("--no-ptrace",
                words.no_ptrace,
@@ -148,6 +162,36 @@ std::optional<Leave> read_times(const StatWords& words, StatRequest& into) {
   return std::nullopt;
 }
 
+std::optional<Leave> read_attribution(const StatWords& words,
+                                      std::optional<AttributionDepth>& into) {
+  if (!words.attribution) {
+    return std::nullopt;
+  }
+  if (!words.attribution->empty() && *words.attribution != "objects") {
+    return usage_error(fmt::format("--attribution={} is no kind", printable(*words.attribution)),
+                       "--attribution, or --attribution=objects");
+  }
+  into = words.attribution->empty() ? AttributionDepth::parts : AttributionDepth::objects;
+  return std::nullopt;
+}
+
+// "5", "0.5": milliseconds.
+std::optional<Leave> read_sample(const StatWords& words,
+                                 std::optional<std::chrono::nanoseconds>& into) {
+  if (words.sample.empty()) {
+    return std::nullopt;
+  }
+  constexpr double least = 0.1, most = 1e7;
+  const auto milliseconds = parse_decimal(words.sample);
+  if (!milliseconds || *milliseconds < least || *milliseconds > most) {
+    return usage_error(fmt::format("--sample '{}' is not a number of milliseconds from 0.1 on",
+                                   printable(words.sample)),
+                       "tracso stat --sample 5 CMD");
+  }
+  into = std::chrono::nanoseconds(static_cast<std::int64_t>(*milliseconds * 1e6));
+  return std::nullopt;
+}
+
 // What belongs to a command or to a process only.
 std::optional<Leave> mismatch(const StatWords& words) {
   const bool command = !words.command.empty();
@@ -158,6 +202,10 @@ std::optional<Leave> mismatch(const StatWords& words) {
   }
   if (command && (words.reset_peak || !words.watch_for.empty())) {
     return usage_error("--for and --reset-peak go with -p PID", "tracso stat -p 4192 --for 10");
+  }
+  if (!command && !words.sample.empty() && words.watch_for.empty()) {
+    return usage_error("--sample with -p needs a time to look: --for SECONDS",
+                       "tracso stat -p 4192 --sample 5 --for 10");
   }
   if (!command && (words.no_ptrace || !words.after.empty() || !words.runs.empty())) {
     return usage_error("--runs, --no-ptrace and --baseline-after go with a command",
@@ -182,6 +230,8 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
   for (const auto& leave : {mismatch(words),
                             read_limits(words, request.limits),
                             read_tolerances(words.baseline, request.tolerances),
+                            read_attribution(words, request.attribution),
+                            read_sample(words, request.sample),
                             read_times(words, request)}) {
     if (leave) {
       return *leave;
@@ -199,6 +249,7 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
   request.argv = words.command;
+  request.stray = words.stray;
   request.save_baseline = given(words.baseline.save);
   request.baseline = given(words.baseline.compare);
   request.junit = given(words.junit);

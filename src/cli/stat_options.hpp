@@ -20,10 +20,12 @@ struct StatWords {
   std::string pid;
   std::map<std::string, std::string> most;  ///< by figure name
   std::optional<std::string> no_leaks;      ///< given; "" for all
+  std::optional<std::string> attribution;   ///< given; "" for the parts alone
   std::vector<std::string> denied;
   BaselineWords baseline;
-  std::string runs, warmups = "0", after, watch_for, junit, stream;
+  std::string runs, warmups = "0", after, watch_for, sample, junit, stream;
   bool children = false, reset_peak = false, no_ptrace = false, verbose = false;
+  std::string stray;                 ///< of CMD's words one that is called like an option of ours
   std::vector<std::string> command;  ///< split off before CLI11 sees it
 };
 

@@ -154,7 +154,9 @@ QuickClasses classify_memory(const ProcessSource& process, std::span<const Mappi
   std::function<std::uint64_t(const Mapping&)> python_bytes;
   if (out.is_python) {
     python_bytes = [&](const Mapping& mapping) {
-      return python::pool_bytes_in(process, mapping.start, mapping.end);
+      const python::PoolUse use = python::pools_in(process, mapping.start, mapping.end);
+      out.python_blocks += use.blocks;
+      return use.pools;
     };
   }
   for (std::size_t at = 0; at < mappings.size(); ++at) {

@@ -37,6 +37,7 @@ void add_by_class(MemoryByClass& classes,
 struct QuickClasses {
   MemoryByClass memory;
   bool is_python = false;
+  std::uint64_t python_blocks = 0;  ///< of the pools of class python: bytes that hold something
 };
 
 /// Reads the heads of pools in anonymous memory if it is a Python.

@@ -23,8 +23,22 @@ bool is_pid(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Result<Trace> side(const std::string& word) {
+// One side, and what its findings rest on.
+struct Side {
+  Trace trace;
+  ProblemFacts facts;
+  bool fresh = false;  // its findings were found just now, and can be found again
+};
+
+bool lacks_symbols(const Trace& trace) {
+  return std::any_of(trace.notices.begin(), trace.notices.end(), [](const Notice& notice) {
+    return notice.code == "symbols-not-recorded";
+  });
+}
+
+Result<Side> side(const std::string& word, bool verbose) {
   TraceRequest request;
+  request.verbose = verbose;
   request.costs = true;
   request.output.form = "json";  // all that a document holds
   if (is_pid(word)) {
@@ -37,11 +51,45 @@ Result<Trace> side(const std::string& word) {
   if (!obtained) {
     return obtained.error();
   }
-  Trace trace = std::move(obtained->trace);
-  if (trace.findings.empty()) {
-    trace.findings = find_problems(trace, obtained->facts);
+  Side side{std::move(obtained->trace), std::move(obtained->facts), false};
+  if (side.trace.findings.empty()) {
+    side.trace.findings = find_problems(side.trace, side.facts);
+    side.fresh = true;
   }
-  return trace;
+  if (verbose) {
+    say(fmt::format("{}: {}, {} findings",
+                    printable(word),
+                    is_pid(word)                ? "a process"
+                    : lacks_symbols(side.trace) ? "a recording, without symbol tables"
+                                                : "a document or recording",
+                    side.trace.findings.size()));
+  }
+  return side;
+}
+
+// A recording has no symbol tables: what the other side found by them is not new.
+void forget_symbols(Side& side) {
+  if (side.fresh) {
+    side.facts.bindings.clear();
+    side.facts.uses.clear();
+    side.facts.runtimes.clear();
+    side.facts.symbols = false;
+    side.trace.findings = find_problems(side.trace, side.facts);
+    return;
+  }
+  std::erase_if(side.trace.findings, [](const Finding& finding) {
+    return finding.code == "interposed" || finding.code == "needed-unused";
+  });
+}
+
+// true: the findings that rest on symbols were left out.
+bool compare_what_both_saw(Side& before, Side& after) {
+  const bool then = lacks_symbols(before.trace), now = lacks_symbols(after.trace);
+  if (then == now) {
+    return false;
+  }
+  forget_symbols(then ? after : before);
+  return true;
 }
 
 std::uint64_t grown(const BytesChange& bytes) {
@@ -92,18 +140,27 @@ int diff(const DiffRequest& request) {
   if (const auto status = diff_descriptors(request)) {
     return *status;
   }
-  auto before = side(request.before);
+  auto before = side(request.before, request.verbose);
   if (!before) {
     return fail(before.error());
   }
-  auto after = side(request.after);
+  auto after = side(request.after, request.verbose);
   if (!after) {
     return fail(after.error());
   }
-  const Trace then = group_modules(*before, 2);
-  const Trace now = group_modules(*after, 2);
-  const TraceDiff answer =
+  const bool without_symbols = compare_what_both_saw(*before, *after);
+  const Trace then = group_modules(before->trace, 2);
+  const Trace now = group_modules(after->trace, 2);
+  TraceDiff answer =
       compare_traces(then, summarize(then, ByteKind::file), now, summarize(now, ByteKind::file));
+  if (without_symbols) {
+    answer.notices.push_back(
+        {"symbols-not-compared",
+         "a recording has no symbol tables",
+         "findings that rest on symbols (interposed functions, runtimes inside "
+         "libraries, libraries that nobody calls) are not compared",
+         "compare with tracso --json PID -o FILE of the earlier process"});
+  }
   OutputOptions options;
   options.file = request.output.file;
   const os::LiveCommands commands;

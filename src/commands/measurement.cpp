@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds untraced_interval{20};
+constexpr milliseconds short_interval{20};
 constexpr milliseconds stream_interval{100};
 
 }  // namespace
@@ -37,16 +37,22 @@ launch::RunOptions Measurement::options(bool output_to_stderr) {
   options.on_executed = [this](const launch::Moment& moment) { executed(moment); };
   options.on_thread_end = [this](const launch::ThreadEnd& end) { thread_ended(end); };
   options.on_whole = [this](const launch::Moment& moment) { whole(moment); };
-  const bool needs_interval = !request_.trace || request_.baseline_after || on_interval_;
-  options.interval = !needs_interval                              ? milliseconds(0)
-                     : request_.trace && !request_.baseline_after ? stream_interval
-                                                                  : untraced_interval;
+  const bool needs_short = !request_.trace || request_.baseline_after || attribution_;
+  options.interval = needs_short    ? short_interval
+                     : on_interval_ ? stream_interval
+                                    : milliseconds(0);
   options.on_interval = [this](std::int32_t pid) { interval(pid); };
   return options;
 }
 
 void Measurement::executed(const launch::Moment& moment) {
   last_threads_.clear();  // exec has ended the other threads
+  if (attribution_) {
+    attribution_->begin_anew();
+  }
+  if (sampling_) {
+    sampling_->start(moment.pid);
+  }
   if (before_) {
     return;
   }
@@ -115,6 +121,9 @@ void Measurement::whole(const launch::Moment& moment) {
   const std::int32_t thread = moment.thread != 0 ? moment.thread : moment.pid;
   if (const auto cpu = cpu_time_of(moment.pid)) {
     stat.cpu_ns = *cpu - cpu_before_;
+  }
+  if (attribution_) {
+    attribution_->look(thread, {});
   }
   look_at_costs(thread, stat, request_.verbose);
   stat.descriptors =
@@ -193,6 +202,9 @@ void Measurement::interval(std::int32_t pid) {
   if (!request_.trace) {
     look_from_afar(pid);
   }
+  if (attribution_) {
+    attribution_->look_if_due(pid);
+  }
   if (on_interval_) {
     on_interval_(pid);
   }
@@ -233,6 +245,12 @@ StatRun Measurement::finish(const launch::RunResult& result) {
     stat.activity.forced_switches = ended_switches_->forced;
   }
   stat.activity = activity_since(stat.activity, activity_before_);
+  if (attribution_) {
+    add_attribution(*attribution_, stat);
+  }
+  if (sampling_) {
+    stat.samples = sampling_->stop();
+  }
   if (request_.baseline_after && !after_warm_up_) {
     stat.notices.push_back({"warm-up-not-reached",
                             "the command ended before the time of --baseline-after",

@@ -3,6 +3,8 @@
 
 #include "tracso/stat.hpp"
 
+#include "commands/attribution.hpp"
+#include "commands/memory_sampling.hpp"
 #include "commands/stat_request.hpp"
 #include "commands/stat_run.hpp"
 #include "launch/run.hpp"
@@ -23,7 +25,14 @@ namespace tracso {
 class Measurement {
  public:
   Measurement(const StatRequest& request, const std::function<void(std::int32_t)>& on_interval)
-      : request_(request), on_interval_(on_interval) {}
+      : request_(request), on_interval_(on_interval) {
+    if (request.attribution) {
+      attribution_.emplace(*request.attribution);
+    }
+    if (request.sample) {
+      sampling_.emplace(*request.sample);
+    }
+  }
 
   launch::RunOptions options(bool output_to_stderr);
   StatRun finish(const launch::RunResult& result);
@@ -48,6 +57,8 @@ class Measurement {
   std::int64_t cpu_before_ = 0;
   std::map<std::int32_t, ThreadInfo> last_threads_;  // alive until the process ended
   std::optional<proc::Switches> ended_switches_;     // of threads that have ended
+  std::optional<AttributionLooks> attribution_;
+  std::optional<MemorySampling> sampling_;
   std::optional<Stat> taken_;
 };
 

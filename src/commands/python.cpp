@@ -29,6 +29,10 @@ Result<std::unique_ptr<python::Stop>> hold_threads(std::int32_t pid) {
 
 }  // namespace
 
+python::Stopper thread_holder() {
+  return hold_threads;
+}
+
 std::optional<PythonFacts> find_python_modules(const ProbeInput& input,
                                                const std::string& choice,
                                                std::vector<Notice>& notices,

@@ -4,6 +4,8 @@
 #include "tracso/python_probe.hpp"
 #include "tracso/trace.hpp"
 
+#include "python/memory_probe.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,5 +24,8 @@ std::optional<PythonFacts> find_python_modules(const ProbeInput& input,
                                                std::vector<Notice>& notices,
                                                std::optional<Error>& refused,
                                                Tracer tracer = Tracer::not_us);
+
+/// Holds all threads of a process, for a reading that it is too quick for.
+python::Stopper thread_holder();
 
 }  // namespace tracso

@@ -190,6 +190,12 @@ int stat(const StatRequest& request) {
   const bool failed = std::any_of(
       last.budgets.begin(), last.budgets.end(), [](const Budget& budget) { return !budget.ok; });
   say_failed(last.budgets);
+  if (outcome->status != 0 && !request.stray.empty()) {
+    say(
+        fmt::format("{} stands behind the command and was given to it: options of tracso stat "
+                    "go before it",
+                    request.stray));
+  }
   if (outcome->interrupted_by) {
     return 128 + *outcome->interrupted_by;
   }

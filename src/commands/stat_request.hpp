@@ -3,6 +3,7 @@
 
 #include "tracso/renderer.hpp"
 
+#include "commands/attribution_depth.hpp"
 #include "commands/gates.hpp"
 #include "compare/budgets.hpp"
 
@@ -24,6 +25,7 @@ struct AnswerOutput {
 
 struct StatRequest {
   std::vector<std::string> argv;  ///< empty: `pid`
+  std::string stray;  ///< an option of stat that stands among the command's own words; empty: none
   std::int32_t pid = 0;
   Limits limits;
   std::size_t runs = 1, warmups = 0;
@@ -34,6 +36,8 @@ struct StatRequest {
   bool reset_peak = false;
   bool trace = true;  ///< false: --no-ptrace
   bool children = false;
+  std::optional<AttributionDepth> attribution;
+  std::optional<std::chrono::nanoseconds> sample;  ///< the distance of samples of memory
   AnswerOutput output;
   bool verbose = false;
 };
@@ -43,6 +47,7 @@ struct DiffRequest {
   std::string before, after;
   std::vector<Gate> gates;  ///< --fail-on: what is new is held against them
   AnswerOutput output;
+  bool verbose = false;
 };
 
 /// What --stream of watch writes: JSON Lines, one JSON array, lines for people.
@@ -55,6 +60,7 @@ struct WatchRequest {
   std::optional<std::chrono::milliseconds> watch_for;
   bool children = false;
   bool lines = false;  ///< JSON Lines even on a terminal
+  bool verbose = false;
   std::optional<std::string> stream;
   StreamFormat stream_format = StreamFormat::jsonl;
   AnswerOutput output;
@@ -63,7 +69,9 @@ struct WatchRequest {
 struct FdsRequest {
   std::int32_t pid = 0;
   bool queues = false;
+  std::optional<std::chrono::milliseconds> rate_over;  ///< --rate
   bool csv = false;
+  bool verbose = false;
   AnswerOutput output;
 };
 

@@ -1,6 +1,9 @@
 #include "commands/stat_run.hpp"
 
+#include "commands/attribution.hpp"
 #include "commands/measurement.hpp"
+#include "commands/memory_sampling.hpp"
+#include "commands/python.hpp"
 #include "commands/stat_look.hpp"
 #include "os/live_process.hpp"
 #include "os/sampler.hpp"
@@ -62,9 +65,22 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   const std::size_t threads = collect_threads(**process).size();
   const Activity activity = collect_activity(**process);
   const auto cpu = cpu_time_of(request.pid);
+  std::optional<AttributionLooks> attribution;
+  if (request.attribution) {
+    attribution.emplace(*request.attribution);
+    attribution->look(request.pid, thread_holder());
+  }
+  std::optional<MemorySampling> sampling;
+  if (request.sample) {
+    sampling.emplace(*request.sample);
+    sampling->start(request.pid);
+  }
   const auto begin = std::chrono::steady_clock::now();
   if (request.watch_for) {
     std::this_thread::sleep_for(*request.watch_for);
+    if (attribution) {
+      attribution->look(request.pid, thread_holder());
+    }
   }
   look_at_costs(request.pid, stat, request.verbose);
   if (!stat.resident) {
@@ -81,6 +97,12 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   stat.children = collect_descendants(**process, process_opener());
   if (request.children) {
     look_at_tree(request.pid, stat);
+  }
+  if (attribution) {
+    add_attribution(*attribution, stat);
+  }
+  if (sampling) {
+    stat.samples = sampling->stop();
   }
   stat.children_cpu_ns = children_cpu_time(**process);
   stat.threads_before = threads;

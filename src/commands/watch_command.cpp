@@ -76,7 +76,7 @@ std::string sample_text(const WatchState& state, std::uint64_t dropped) {
 }
 
 std::string end_line(const WatchState& state, const std::string& why) {
-  Json out = line("end", state.pid(), state.samples().empty() ? 0 : state.samples().back().seconds);
+  Json out = line("end", state.pid(), state.since_begin());
   out["reason"] = why;
   out["verdict"] = state.verdict();
   const auto left = state.descriptor_forecast();
@@ -332,7 +332,20 @@ int watch(const WatchRequest& request) {
     screen.reset();
     return fail(done.error());
   }
+  if (request.verbose && !screen) {
+    say(fmt::format(
+        "looks at {} ({}) every {} ms; libraries once a second, classes of memory every "
+        "five seconds or more rarely; its limit of descriptors is {}",
+        (*state)->pid(),
+        printable((*state)->name()),
+        request.interval.count(),
+        (*state)->descriptor_limit() ? std::to_string(*(*state)->descriptor_limit())
+                                     : "not known"));
+  }
   const int status = Watch(request, **state, lines, screen.get()).run();
+  if (request.verbose) {
+    say(fmt::format("{} looks in {:.1f} s", (*state)->looks(), (*state)->since_begin()));
+  }
   const std::uint64_t dropped = lines.finish();
   if (screen) {
     screen.reset();

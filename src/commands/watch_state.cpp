@@ -202,6 +202,7 @@ Result<std::vector<WatchEvent>> WatchState::look() {
   std::vector<WatchEvent> events;
   WatchSample sample;
   sample.seconds = since_begin();
+  ++looks_;
   sample.look = *quick;
   if (!samples_.empty()) {
     const WatchSample& before = samples_.back();

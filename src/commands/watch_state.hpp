@@ -47,6 +47,9 @@ class WatchState {
 
   std::int32_t pid() const { return sampler_.pid(); }
 
+  /// How often it has looked.
+  std::size_t looks() const { return looks_; }
+
   const std::string& name() const { return name_; }
 
   const std::deque<WatchSample>& samples() const { return samples_; }
@@ -54,6 +57,9 @@ class WatchState {
   const std::deque<WatchEvent>& events() const { return events_; }
 
   const std::optional<MemoryByClass>& classes() const { return classes_; }
+
+  /// Seconds.
+  double since_begin() const;
 
   std::string verdict() const { return growth_verdict(history_, is_python_); }
 
@@ -70,7 +76,6 @@ class WatchState {
   void look_at_threads(std::vector<WatchEvent>& events);
   void look_at_classes();
   void look_at_children(WatchSample& sample, std::vector<WatchEvent>& events);
-  double since_begin() const;
   void tell(std::vector<WatchEvent>& events, std::string what, std::string text) const;
 
   os::Sampler sampler_;
@@ -86,6 +91,7 @@ class WatchState {
   std::optional<MemoryByClass> classes_;
   ClassHistory history_;
   bool is_python_ = false;
+  std::size_t looks_ = 0;
   std::optional<std::uint64_t> limit_;
 };
 

@@ -1,5 +1,6 @@
 #include "compare/trace_diff.hpp"
 
+#include "analysis/notable.hpp"
 #include "base/text.hpp"
 #include "findings/families.hpp"
 
@@ -178,7 +179,8 @@ std::vector<Finding> only_in(const Trace& trace, const Trace& other) {
   }
   std::vector<Finding> out;
   for (const Finding& finding : trace.findings) {
-    if (known.count(finding_key(trace, finding)) == 0) {
+    // Weights stand in documents only; what they say is compared by its bytes.
+    if (!is_told_elsewhere(finding.code) && known.count(finding_key(trace, finding)) == 0) {
       out.push_back(finding);
     }
   }

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -157,6 +158,18 @@ std::optional<BorrowedFacts> DescriptorBorrower::borrow(std::int32_t fd) const {
   }
   add_queues(borrowed.get(), family >= 0, facts);
   return facts;
+}
+
+std::optional<TcpTraffic> DescriptorBorrower::tcp_traffic(std::int32_t fd) const {
+  const UniqueFd borrowed(static_cast<int>(::syscall(SYS_pidfd_getfd, process_.get(), fd, 0)));
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  constexpr socklen_t needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof(std::uint64_t);
+  if (!borrowed || ::getsockopt(borrowed.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      size < needed) {
+    return std::nullopt;
+  }
+  return TcpTraffic{info.tcpi_bytes_received, info.tcpi_bytes_acked};
 }
 
 std::optional<BorrowedFacts> DescriptorBorrower::look(std::int32_t fd, DescriptorKind kind) const {

@@ -13,6 +13,12 @@
 
 namespace tracso::os {
 
+/// Bytes since a TCP connection began.
+struct TcpTraffic {
+  std::uint64_t received = 0;      ///< from the other end
+  std::uint64_t acknowledged = 0;  ///< that the other end has
+};
+
 class DescriptorBorrower {
  public:
   /// denied, not_found; unsupported: a kernel before 5.6.
@@ -22,6 +28,9 @@ class DescriptorBorrower {
   /// not see it closed. `kind` is what the link says; of a path only the type of the file is asked
   /// for. nullopt: it is closed, or not for us.
   std::optional<proc::BorrowedFacts> look(std::int32_t fd, DescriptorKind kind) const;
+
+  /// nullopt: no TCP connection, closed, not for us, or a kernel that does not count (before 4.1).
+  std::optional<TcpTraffic> tcp_traffic(std::int32_t fd) const;
 
  private:
   DescriptorBorrower(UniqueFd process, UniqueFd folder)

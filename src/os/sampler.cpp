@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -152,12 +153,17 @@ Result<QuickLook> Sampler::look() const {
     return ended();
   }
   const char* end = text.data() + count;
-  const auto pages = std::from_chars(text.data(), end, look.virtual_);
-  std::from_chars(pages.ptr < end ? pages.ptr + 1 : end, end, look.resident);
+  std::uint64_t shared = 0;
+  const char* at = text.data();
+  for (std::uint64_t* field : {&look.virtual_, &look.resident, &shared}) {
+    at = std::from_chars(at, end, *field).ptr;
+    at = at < end ? at + 1 : end;
+  }
   if (look.virtual_ == 0) {
     return ended();  // a zombie (or a kernel thread) has no memory
   }
   look.virtual_ *= page_bytes_;
+  look.anonymous = (look.resident - std::min(shared, look.resident)) * page_bytes_;
   look.resident *= page_bytes_;
   return look;
 }

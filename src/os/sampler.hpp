@@ -15,6 +15,7 @@ namespace tracso::os {
 struct QuickLook {
   std::chrono::steady_clock::time_point at;
   std::uint64_t resident = 0, virtual_ = 0;  ///< bytes
+  std::uint64_t anonymous = 0;               ///< of resident: neither of a file nor shared memory
   std::uint64_t descriptors = 0, threads = 0;
   std::chrono::nanoseconds cpu{0};  ///< of all its threads, since it began
 };

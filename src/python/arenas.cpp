@@ -13,13 +13,22 @@ constexpr std::uint64_t header_bytes = 48;
 constexpr std::uint64_t old_pool = 4096, new_pool = 16384;
 constexpr std::uint64_t most_looked_at = std::uint64_t{4} << 30;
 constexpr std::size_t at_once = 512;
+constexpr std::size_t size_class_at = 36;
+constexpr std::uint32_t alignment = 16;
+
+// How many of its blocks are in use, times their size.
+std::uint64_t blocks_of(std::span<const std::byte> header) {
+  const ByteView view(header);
+  const std::uint64_t size_class = view.get<std::uint32_t>(size_class_at).value_or(0);
+  return view.get<std::uint32_t>(0).value_or(0) * (size_class + 1) * alignment;
+}
 
 // Counts pools of one size, 512 headers a call.
-std::uint64_t count_pools(const ProcessSource& process,
-                          std::uint64_t start,
-                          std::uint64_t end,
-                          std::uint64_t pool) {
-  std::uint64_t found = 0;
+PoolUse count_pools(const ProcessSource& process,
+                    std::uint64_t start,
+                    std::uint64_t end,
+                    std::uint64_t pool) {
+  PoolUse found;
   std::vector<std::array<std::byte, header_bytes>> heads(at_once);
   std::vector<MemoryRead> reads;
   for (std::uint64_t at = (start + pool - 1) / pool * pool; at + pool <= end;) {
@@ -28,12 +37,14 @@ std::uint64_t count_pools(const ProcessSource& process,
       reads.push_back({at, heads[reads.size()], false});
     }
     process.read_memory(std::span(reads));
-    found += static_cast<std::uint64_t>(
-        std::count_if(reads.begin(), reads.end(), [&](const MemoryRead& read) {
-          return read.got && is_pool_header(read.into, read.address, pool);
-        }));
+    for (const MemoryRead& read : reads) {
+      if (read.got && is_pool_header(read.into, read.address, pool)) {
+        found.pools += pool;
+        found.blocks += blocks_of(read.into);
+      }
+    }
   }
-  return found * pool;
+  return found;
 }
 
 }  // namespace
@@ -44,10 +55,10 @@ bool is_pool_header(std::span<const std::byte> bytes,
   const ByteView view(bytes);
   const auto count = view.get<std::uint32_t>(0);
   const auto free_block = view.get<std::uint64_t>(8);
-  const auto size_class = view.get<std::uint32_t>(36);
+  const auto size_class = view.get<std::uint32_t>(size_class_at);
   const auto next_offset = view.get<std::uint32_t>(40);
   const auto last_offset = view.get<std::uint32_t>(44);
-  constexpr std::uint32_t classes = 32, alignment = 16;
+  constexpr std::uint32_t classes = 32;
   if (!count || !free_block || !size_class || !next_offset || !last_offset ||
       *size_class >= classes) {
     return false;
@@ -60,10 +71,10 @@ bool is_pool_header(std::span<const std::byte> bytes,
          *count <= pool_bytes / block && free_is_inside;
 }
 
-std::uint64_t pool_bytes_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end) {
+PoolUse pools_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end) {
   end = std::min(end, start + most_looked_at);
-  const std::uint64_t now = count_pools(process, start, end, new_pool);
-  return now != 0 ? now : count_pools(process, start, end, old_pool);
+  const PoolUse now = count_pools(process, start, end, new_pool);
+  return now.pools != 0 ? now : count_pools(process, start, end, old_pool);
 }
 
 }  // namespace tracso::python

@@ -14,9 +14,13 @@ bool is_pool_header(std::span<const std::byte> bytes,
                     std::uint64_t address,
                     std::uint64_t pool_bytes);
 
-/// Bytes of pools in [start, end), anonymous memory of a 64-bit CPython; 0: none, or not readable.
-/// Pools that were never used do not count. Free-threaded builds have no pools. Reads 48 bytes for
-/// each 16 KB; looks at 4 GB at most.
-std::uint64_t pool_bytes_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end);
+struct PoolUse {
+  std::uint64_t pools = 0;   ///< bytes of pools; those that were never used do not count
+  std::uint64_t blocks = 0;  ///< bytes of the blocks in them that hold something
+};
+
+/// The pools in [start, end), anonymous memory of a 64-bit CPython; zeros: none, or not readable.
+/// Free-threaded builds have no pools. Reads 48 bytes for each 16 KB; looks at 4 GB at most.
+PoolUse pools_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end);
 
 }  // namespace tracso::python

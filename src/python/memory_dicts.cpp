@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, name_count> names = {"",
                                                             "_eager_tasks",
                                                             "data",
                                                             "_thread_id",
-                                                            "greenlet"};
+                                                            "greenlet",
+                                                            "__module__"};
 
 }  // namespace
 

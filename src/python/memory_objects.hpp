@@ -33,9 +33,10 @@ enum class Name : std::uint8_t {
   eager_tasks,
   data,
   thread_id,
-  greenlet
+  greenlet,
+  module
 };
-constexpr std::size_t name_count = 15;
+constexpr std::size_t name_count = 16;
 
 enum class Lookup : std::uint8_t { found, absent, unreadable };
 
@@ -91,6 +92,9 @@ class Objects {
   std::vector<std::uint64_t> method_resolution_order(std::uint64_t type);
   /// tp_dict; 0: none (static types of 3.12 and later).
   std::uint64_t type_dict(std::uint64_t type);
+  /// With the module before it, as a class statement leaves it: "app.models.Request"; what is built
+  /// in or written in C as it calls itself: "dict", "collections.OrderedDict". Empty: unreadable.
+  std::string full_type_name(std::uint64_t type);
 
   /// A str or an instance of a subclass.
   bool is_text(std::uint64_t object);

@@ -96,6 +96,20 @@ std::uint64_t Objects::type_dict(std::uint64_t type) {
   return memory_.pointer(type + layout_.object.bytes + body::type_dict);
 }
 
+std::string Objects::full_type_name(std::uint64_t type) {
+  constexpr std::uint64_t is_heap_type = 1U << 9U;
+  std::string name = type_name(type);
+  if (name.empty() || (flags(type) & is_heap_type) == 0) {
+    return name;
+  }
+  const std::uint64_t dict = type_dict(type);
+  const auto found = dict != 0 ? find(dict, Name::module) : Found{};
+  const auto module = found.object != 0 ? text(found.object) : std::nullopt;
+  return module && *module != "builtins" && name.find('.') == std::string::npos
+             ? *module + "." + name
+             : name;
+}
+
 std::vector<std::uint64_t> Objects::method_resolution_order(std::uint64_t type) {
   std::vector<std::uint64_t> types;
   const auto mro = memory_.pointer(type + layout_.object.bytes + body::type_mro);

@@ -67,8 +67,8 @@ std::vector<Section> read_sections(const File& file, std::uint32_t& names) {
 }
 
 // Linkers share the tails of strings, so the name may lie inside a longer one.
-std::vector<std::uint32_t> offsets_of_name(const std::string& strings) {
-  const std::string wanted = std::string(runtime_name) + '\0';
+std::vector<std::uint32_t> offsets_of_name(const std::string& strings, std::string_view name) {
+  const std::string wanted = std::string(name) + '\0';
   std::vector<std::uint32_t> offsets;
   for (auto at = strings.find(wanted); at != std::string::npos && offsets.size() < 64;
        at = strings.find(wanted, at + 1)) {
@@ -79,11 +79,12 @@ std::vector<std::uint32_t> offsets_of_name(const std::string& strings) {
 
 std::optional<std::uint64_t> in_symbol_table(const File& file,
                                              const Section& symbols,
-                                             const Section& strings) {
+                                             const Section& strings,
+                                             std::string_view wanted) {
   if (symbols.bytes > table_bytes_limit || strings.bytes > table_bytes_limit) {
     return std::nullopt;
   }
-  const auto names = offsets_of_name(read_piece(file, strings.offset, strings.bytes));
+  const auto names = offsets_of_name(read_piece(file, strings.offset, strings.bytes), wanted);
   if (names.empty()) {
     return std::nullopt;
   }
@@ -96,6 +97,20 @@ std::optional<std::uint64_t> in_symbol_table(const File& file,
     if (place != SHN_UNDEF && value != 0 &&
         std::find(names.begin(), names.end(), name) != names.end()) {
       return value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> in_symbol_tables(const File& file,
+                                              const std::vector<Section>& sections,
+                                              std::string_view name) {
+  for (const auto& section : sections) {
+    const auto found = section.type == SHT_SYMTAB && section.link < sections.size()
+                           ? in_symbol_table(file, section, sections[section.link], name)
+                           : std::nullopt;
+    if (found) {
+      return found;
     }
   }
   return std::nullopt;
@@ -116,15 +131,14 @@ std::optional<FileRuntime> runtime_in_file(const File& file, SymbolTables tables
       return FileRuntime{section.address, "section"};
     }
   }
-  for (const auto& section : sections) {
-    if (tables == SymbolTables::read && section.type == SHT_SYMTAB &&
-        section.link < sections.size()) {
-      if (const auto found = in_symbol_table(file, section, sections[section.link])) {
-        return FileRuntime{*found, "symbol table"};
-      }
-    }
-  }
-  return std::nullopt;
+  const auto found = tables == SymbolTables::read ? in_symbol_tables(file, sections, runtime_name)
+                                                  : std::optional<std::uint64_t>();
+  return found ? std::optional(FileRuntime{*found, "symbol table"}) : std::nullopt;
+}
+
+std::optional<std::uint64_t> symbol_in_file(const File& file, std::string_view name) {
+  std::uint32_t names_index = 0;
+  return in_symbol_tables(file, read_sections(file, names_index), name);
 }
 
 }  // namespace tracso::python

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tracso::python {
 
@@ -21,5 +22,9 @@ enum class SymbolTables : std::uint8_t { read, leave };
 /// Searches the section headers, and .symtab if asked (it may have many megabytes); nullopt: not
 /// there, or not a 64-bit little-endian ELF file.
 std::optional<FileRuntime> runtime_in_file(const File& file, SymbolTables tables);
+
+/// The value of a symbol in .symtab, local ones too, before the load bias is added; nullopt as
+/// above.
+std::optional<std::uint64_t> symbol_in_file(const File& file, std::string_view name);
 
 }  // namespace tracso::python

@@ -1,13 +1,11 @@
 #include "python/thread_stacks.hpp"
 
-#include "python/interpreter.hpp"
-#include "python/memory_locate.hpp"
 #include "python/runtime_stacks.hpp"
+#include "python/runtimes.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace tracso::python {
@@ -15,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20U;
 constexpr std::size_t most_lines = std::size_t{1} << 16U;
-constexpr std::uint32_t oldest_minor = 8;
 
 }  // namespace
 
@@ -76,14 +73,6 @@ class ThreadStackReader::Reading {
     return limits;
   }
 
-  Error refusal(std::string reason) const {
-    return {ErrorKind::unsupported,
-            "read the Python stacks of",
-            fmt::format("process {}", input_.target.process->pid()),
-            std::move(reason),
-            ""};
-  }
-
   std::optional<Error> find();
 
   const ProbeInput& input_;
@@ -93,37 +82,13 @@ class ThreadStackReader::Reading {
 };
 
 std::optional<Error> ThreadStackReader::Reading::find() {
-  const auto interpreter = find_interpreter(input_);
-  if (!interpreter) {
-    return interpreter.error();
+  const auto living = find_living_runtimes(input_, memory_, "read the Python stacks of");
+  if (!living) {
+    return living.error();
   }
-  if (interpreter->implementation == Implementation::pypy) {
-    return refusal("it is PyPy, which moves its objects while one looks");
-  }
-  bool begun = false;
-  for (const auto& runtime : interpreter->runtimes) {
-    memory_.forget();
-    if (auto located = locate(memory_, runtime, Effort::scan)) {
-      version_ = version_.empty() ? version_text(located->version) : version_;
-      runtimes_.emplace_back(memory_, runtime.address, located->layout);
-    }
-    const auto* row = find_layout(runtime.minor, false);
-    begun =
-        begun || (row != nullptr && memory_.pointer(runtime.address + row->interpreter.head) != 0);
-  }
-  const bool too_old = std::any_of(
-      interpreter->runtimes.begin(), interpreter->runtimes.end(), [](const Runtime& runtime) {
-        return runtime.minor != 0 && runtime.minor < oldest_minor;
-      });
-  const bool older = interpreter->implementation == Implementation::cpython &&
-                     (interpreter->runtimes.empty() || too_old);
-  if (older) {
-    return refusal(fmt::format("its Python {} is older than 3.{}, the first whose memory is read",
-                               interpreter->version,
-                               oldest_minor));
-  }
-  if (runtimes_.empty() && begun) {
-    return refusal("its memory is not laid out like any CPython from 3.8 to 3.15");
+  for (const auto& one : *living) {
+    version_ = version_.empty() ? version_text(one.located.version) : version_;
+    runtimes_.emplace_back(memory_, one.runtime.address, one.located.layout);
   }
   return std::nullopt;
 }

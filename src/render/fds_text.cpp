@@ -1,5 +1,6 @@
 #include "render/fds_text.hpp"
 
+#include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/descriptor_words.hpp"
 #include "render/text/columns.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 namespace tracso {
 namespace {
@@ -42,11 +44,43 @@ std::string number_or_empty(const std::optional<std::uint64_t>& number) {
   return number ? std::to_string(*number) : "";
 }
 
+// "+1.2 MB/s", "-3.0 KB/s".
+std::string speed(double bytes, bool is_signed) {
+  const std::string sign = bytes < 0 ? "-" : is_signed ? "+" : "";
+  return sign + size_text(static_cast<std::uint64_t>(std::llround(std::abs(bytes)))) + "/s";
+}
+
+std::string rate_text(const DescriptorRate& rate) {
+  std::vector<std::string> parts;
+  if (rate.received) {
+    parts.push_back("in " + speed(*rate.received, false));
+  }
+  if (rate.sent) {
+    parts.push_back("out " + speed(*rate.sent, false));
+  }
+  if (rate.position) {
+    parts.push_back("position " + speed(*rate.position, true));
+  }
+  if (rate.queue) {
+    parts.push_back("waiting " + speed(*rate.queue, true) + ", traffic not visible");
+  }
+  return parts.empty() ? "rate not visible" : join(parts, ", ");
+}
+
+std::string rate_fields(const DescriptorRate& rate) {
+  std::string out;
+  for (const auto& figure : {rate.received, rate.sent, rate.position, rate.queue}) {
+    out += figure ? fmt::format(",{:.0f}", *figure) : ",";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string descriptors_text(const RenderOptions& options,
                              std::int32_t pid,
                              const std::vector<Descriptor>& descriptors,
+                             const std::vector<DescriptorRate>& rates,
                              const std::vector<Notice>& notices) {
   const std::string_view dot = glyphs(options.unicode).dot;
   std::string out = paint(options.color,
@@ -61,11 +95,12 @@ std::string descriptors_text(const RenderOptions& options,
     out += paint(options.color, Style::yellow, "Notice: ") + printable(notice.text) + "; " +
            printable(notice.effect) + "\n";
   }
-  for (const Descriptor& one : descriptors) {
+  for (std::size_t i = 0; i < descriptors.size(); ++i) {
+    const Descriptor& one = descriptors[i];
     const std::string detail = descriptor_detail(one);
     out += pad_left(std::to_string(one.fd), 6) + "  " + descriptor_target(one) +
            (detail.empty() ? "" : "   " + paint(options.color, Style::cyan, "(" + detail + ")")) +
-           "\n";
+           (i < rates.size() ? "   " + rate_text(rates[i]) : "") + "\n";
   }
   return out;
 }
@@ -96,14 +131,19 @@ std::string descriptor_diff_text(const RenderOptions& options,
   return change.opened.empty() && change.closed.empty() ? out + "No difference\n" : out;
 }
 
-std::string descriptors_csv(const std::vector<Descriptor>& descriptors) {
-  std::string out = "fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers\n";
-  for (const Descriptor& one : descriptors) {
+std::string descriptors_csv(const std::vector<Descriptor>& descriptors,
+                            const std::vector<DescriptorRate>& rates) {
+  std::string out = "fd,kind,target,detail,deleted,bytes_waiting,bytes_unsent,peers";
+  out += rates.empty() ? "\n"
+                       : ",received_per_second,sent_per_second,position_per_second,"
+                         "queue_per_second\n";
+  for (std::size_t i = 0; i < descriptors.size(); ++i) {
+    const Descriptor& one = descriptors[i];
     std::vector<std::string> peers;
     for (const Holder& peer : one.peers) {
       peers.push_back(fmt::format("{}:{}", peer.pid, peer.fd));
     }
-    out += fmt::format("{},{},{},{},{},{},{},{}\n",
+    out += fmt::format("{},{},{},{},{},{},{},{}{}\n",
                        one.fd,
                        descriptor_kind_name(one.kind),
                        csv_field(to_utf8(one.target)),
@@ -111,7 +151,8 @@ std::string descriptors_csv(const std::vector<Descriptor>& descriptors) {
                        one.deleted ? "true" : "false",
                        number_or_empty(one.bytes_waiting),
                        number_or_empty(one.bytes_unsent),
-                       csv_field(join(peers, ";")));
+                       csv_field(join(peers, ";")),
+                       i < rates.size() ? rate_fields(rates[i]) : "");
   }
   return out;
 }

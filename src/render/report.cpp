@@ -1,5 +1,7 @@
 #include "render/report.hpp"
 
+#include "analysis/bytes.hpp"
+#include "analysis/heaviest.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/load_order.hpp"
@@ -243,18 +245,26 @@ void Report::packages() {
   out_ += table(last, look(column));
 }
 
+// Who asked for a rank by memory gets the libraries in it; the others by who depends on them.
 void Report::libraries() {
-  const std::size_t shown = rows_shown(summary_.libraries.size(), options_.limit_libraries);
-  std::size_t largest = 0;
-  for (const DependedOn& library : summary_.libraries) {
-    largest = std::max(largest, library.in_degree);
+  const bool by_weight = summary_.by != ByteKind::file;
+  const std::vector<DependedOn> libraries =
+      by_weight ? heaviest_libraries(trace_, summary_) : summary_.libraries;
+  const auto measure = [&](const DependedOn& library) {
+    return by_weight ? bytes_of(trace_.graph[library.node].cost, summary_.by).value_or(0)
+                     : std::uint64_t{library.in_degree};
+  };
+  const std::size_t shown = rows_shown(libraries.size(), options_.limit_libraries);
+  std::uint64_t largest = 0;
+  for (const DependedOn& library : libraries) {
+    largest = std::max(largest, measure(library));
   }
   std::vector<Row> rows;
   for (std::size_t i = 0; i < shown; ++i) {
-    const DependedOn& library = summary_.libraries[i];
+    const DependedOn& library = libraries[i];
     const Node& node = trace_.graph[library.node];
     const double part =
-        largest == 0 ? 0 : static_cast<double>(library.in_degree) / static_cast<double>(largest);
+        largest == 0 ? 0 : static_cast<double>(measure(library)) / static_cast<double>(largest);
     const std::string owners =
         library.packages == 0 ? "unattributed" : fmt::format("{} py", library.packages);
     Row row{names_(library.node), {}};
@@ -269,9 +279,14 @@ void Report::libraries() {
     rows.push_back(std::move(row));
   }
   const std::size_t column = fitted_name_columns(rows, look(library_name_columns));
-  costs_title("Most depended-on libraries", column, rows);
+  costs_title(!by_weight ? "Most depended-on libraries"
+              : summary_.by == ByteKind::resident
+                  ? "Libraries by resident memory, with size on disk"
+                  : "Libraries by private memory, with size on disk",
+              column,
+              rows);
   out_ += table(rows, look(library_name_columns));
-  more(summary_.libraries.size() - shown);
+  more(libraries.size() - shown);
 }
 
 // "  libf.so.7 was looked for in /opt/x, /etc/ld.so.cache, /lib and 3 more"; empty: nowhere.

@@ -1,6 +1,7 @@
 #include "render/stat_json.hpp"
 
 #include "base/text.hpp"
+#include "render/attribution_json.hpp"
 #include "render/json_parts.hpp"
 #include "render/memory_json.hpp"
 
@@ -34,6 +35,7 @@ Json descriptor_json(const Descriptor& descriptor) {
   one["bytes_waiting"] = or_null(descriptor.bytes_waiting);
   one["bytes_unsent"] = or_null(descriptor.bytes_unsent);
   one["peer"] = peers_json(descriptor.peers);
+  one["per_second"] = nullptr;
   return one;
 }
 
@@ -42,6 +44,18 @@ Json list_json(const std::vector<Descriptor>& descriptors) {
   for (const Descriptor& descriptor : descriptors) {
     out.push_back(descriptor_json(descriptor));
   }
+  return out;
+}
+
+Json rate_json(const DescriptorRate& rate) {
+  if (!rate.is_visible()) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  out["received"] = or_null(rate.received);
+  out["sent"] = or_null(rate.sent);
+  out["position"] = or_null(rate.position);
+  out["queue"] = or_null(rate.queue);
   return out;
 }
 
@@ -66,6 +80,34 @@ Json memory_part(const Stat& stat) {
   out["dirty"] = stat.memory ? Json(stat.memory->total().dirty) : Json(nullptr);
   out["virtual"] = or_null(stat.virtual_);
   out["by_class"] = classes_json(stat.memory);
+  return out;
+}
+
+Json samples_part(const std::optional<MemorySamples>& samples) {
+  if (!samples) {
+    return nullptr;
+  }
+  const auto peak = [](const MemorySamples::Peak& one) {
+    Json out = Json::object();
+    out["bytes"] = one.bytes;
+    out["at_ns"] = one.at_ns;
+    return out;
+  };
+  Json out = Json::object();
+  out["asked_ns"] = samples->asked_ns;
+  out["count"] = samples->count;
+  out["longest_gap_ns"] = samples->longest_gap_ns;
+  out["resident"] = peak(samples->resident);
+  out["anonymous"] = peak(samples->anonymous);
+  out["intervals"] = Json::array();
+  for (const MemorySamples::Interval& interval : samples->intervals) {
+    Json one = Json::object();
+    one["from_ns"] = interval.from_ns;
+    one["to_ns"] = interval.to_ns;
+    one["resident"] = interval.resident;
+    one["anonymous"] = interval.anonymous;
+    out["intervals"].push_back(std::move(one));
+  }
   return out;
 }
 
@@ -209,6 +251,8 @@ std::string stat_json(const Stat& stat) {
   out["exact"] = stat.exact;
   out["command"] = command_json(stat.command);
   out["memory"] = memory_part(stat);
+  out["samples"] = samples_part(stat.samples);
+  out["attribution"] = attribution_json(stat.attribution);
   out["libraries"] = libraries_part(stat);
   out["descriptors"] = change_json(stat.descriptors);
   out["descriptor_count"] = or_null(stat.descriptor_count);
@@ -233,10 +277,14 @@ std::string stat_json(const Stat& stat) {
 
 std::string descriptors_json(std::int32_t pid,
                              const std::vector<Descriptor>& descriptors,
+                             const std::vector<DescriptorRate>& rates,
                              const std::vector<Notice>& notices) {
   Json out = document("fds");
   out["pid"] = pid;
   out["descriptors"] = list_json(descriptors);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    out["descriptors"][i]["per_second"] = rate_json(rates[i]);
+  }
   out["notices"] = notices_json(notices);
   return printed(out, false);
 }

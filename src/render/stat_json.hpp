@@ -1,6 +1,7 @@
 #pragma once
 // The documents of `tracso stat` and `tracso fds` (docs/json.md), baselines, and JUnit's form.
 
+#include "tracso/descriptor_rate.hpp"
 #include "tracso/stat.hpp"
 
 #include <string>
@@ -11,6 +12,7 @@ namespace tracso {
 std::string stat_json(const Stat& stat);
 std::string descriptors_json(std::int32_t pid,
                              const std::vector<Descriptor>& descriptors,
+                             const std::vector<DescriptorRate>& rates,
                              const std::vector<Notice>& notices);
 /// `tracso diff` of two lists of descriptors.
 std::string descriptor_diff_json(const std::string& before,

@@ -2,8 +2,10 @@
 
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "render/attribution_text.hpp"
 #include "render/descriptor_words.hpp"
 #include "render/text/columns.hpp"
+#include "render/text/sparkline.hpp"
 #include "render/words.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +30,11 @@ class StatReport {
     header();
     notices();
     memory();
+    samples();
     libraries();
+    if (stat_.attribution) {
+      out_ += attribution_text(options_, *stat_.attribution);
+    }
     descriptors();
     threads();
     children();
@@ -47,6 +53,7 @@ class StatReport {
   void header();
   void notices();
   void memory();
+  void samples();
   void libraries();
   void descriptors();
   void threads();
@@ -129,6 +136,35 @@ void StatReport::memory() {
     }
   }
   line("", fmt::format("dirty {} ({})", size_text(stat_.memory->total().dirty), join(parts, ", ")));
+}
+
+// One cell for each interval, its height the peak of it.
+void StatReport::samples() {
+  if (!stat_.samples) {
+    return;
+  }
+  const MemorySamples& all = *stat_.samples;
+  line("samples",
+       fmt::format("{} of them; resident at most {} after {}, anonymous {} after {}",
+                   all.count,
+                   size_text(all.resident.bytes),
+                   seconds_text(all.resident.at_ns),
+                   size_text(all.anonymous.bytes),
+                   seconds_text(all.anonymous.at_ns)));
+  line("",
+       fmt::format(
+           "the longest gap was {:.1f} ms: what came and went within it is in the peak alone",
+           static_cast<double>(all.longest_gap_ns) / 1e6));
+  std::vector<double> peaks;
+  for (const MemorySamples::Interval& interval : all.intervals) {
+    peaks.push_back(static_cast<double>(interval.resident));
+  }
+  if (peaks.size() > 1) {
+    line("",
+         fmt::format("{}  each {:.0f} ms, its peak",
+                     sparkline(peaks, peaks.size(), options_.unicode),
+                     static_cast<double>(all.intervals[0].to_ns - all.intervals[0].from_ns) / 1e6));
+  }
 }
 
 void StatReport::libraries() {

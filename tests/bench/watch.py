@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how much `tracso watch` slows down the process that it watches.
 
-Usage: watch.py TRACSO [--pairs N] [--seconds S] [--libraries]
+Usage: watch.py TRACSO [--pairs N] [--seconds S] [--intervals 1,0.1,0.01] [--libraries]
 
 A program that maps, touches and unmaps memory as fast as it can (the worst case: whoever reads smaps takes the lock that it needs) counts
 its rounds in processor time and in wall time. In turns it is watched and left alone, pair by pair, in changing order. A figure is the
@@ -60,12 +60,13 @@ def main():
     parser.add_argument("tracso")
     parser.add_argument("--pairs", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--intervals", default="1,0.1,0.01", help="of watch, seconds")
     parser.add_argument("--libraries", action="store_true", help="a subject with more libraries")
     options = parser.parse_args()
     tracso = str(pathlib.Path(options.tracso).resolve())
     print(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {options.pairs} pairs of {options.seconds} s\n")
     print("| interval | rounds, watched to alone | rounds per processor second | processors taken by watch |\n|---|---|---|---|")
-    for interval in (1, 0.1, 0.01):
+    for interval in map(float, options.intervals.split(",")):
         subject = subprocess.Popen([sys.executable, "-c", SUBJECT, "many" if options.libraries else "few"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         subject.stdout.readline()
         rounds(subject, 0.5)  # warms up

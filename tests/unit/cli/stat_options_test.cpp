@@ -39,6 +39,30 @@ TEST_CASE("stat options: CMD begins at the first word that is no option of ours"
   CHECK(stat_of({"stat", "sh", "--run", "x"}).argv == Words{"sh", "--run", "x"});
 }
 
+TEST_CASE("stat options: attribution, samples, rates", "[cli][stat]") {
+  CHECK_FALSE(stat_of({"stat", "ls"}).attribution);
+  CHECK(stat_of({"stat", "--attribution", "ls"}).attribution == AttributionDepth::parts);
+  CHECK(stat_of({"stat", "--attribution=objects", "ls"}).attribution == AttributionDepth::objects);
+  CHECK(stat_of({"stat", "--sample", "0.5", "ls"}).sample == std::chrono::microseconds(500));
+  CHECK(stat_of({"stat", "-p", "7", "--sample", "5", "--for", "1"}).sample.has_value());
+  CHECK(refused({"stat", "--attribution=lines", "ls"}) == 2);
+  CHECK(refused({"stat", "--attribution=", "ls"}) == 2);
+  CHECK(refused({"stat", "--no-leaks=", "ls"}) == 2);
+  CHECK(refused({"stat", "--sample", "0", "ls"}) == 2);
+  CHECK(refused({"stat", "-p", "7", "--sample", "5"}) == 2);
+  CHECK(parsed<FdsRequest>({"fds", "7", "--rate", "2"}).rate_over == std::chrono::seconds(2));
+  CHECK(refused({"fds", "7", "--rate", "x"}) == 2);
+}
+
+TEST_CASE("stat options: one that stands behind CMD is remembered, unless it is a usual word",
+          "[cli][stat]") {
+  CHECK(stat_of({"stat", "ls", "--max-rss", "1M"}).stray == "--max-rss");
+  CHECK(stat_of({"stat", "ls", "--max-rss=1M"}).stray == "--max-rss");
+  CHECK(stat_of({"stat", "--", "ls", "--max-rss", "1M"}).stray.empty());
+  CHECK(stat_of({"stat", "ls", "--json", "--verbose"}).stray.empty());
+  CHECK(stat_of({"stat", "ls", "--max-rows"}).stray.empty());
+}
+
 TEST_CASE("stat options: limits, leaks and tolerances", "[cli][stat]") {
   const auto request = stat_of({"stat",
                                 "--max-rss",

@@ -122,6 +122,8 @@ TEST_CASE("diff: findings that appeared and that are gone", "[compare][diff]") {
   after.trace.findings = {finding};
   finding.code = "deleted-file";
   after.trace.findings.push_back(finding);
+  finding.code = "heavy-one";  // of a document: a process has none of these
+  before.trace.findings.push_back(finding);
   const TraceDiff diff = diff_of(before, after);
   REQUIRE(diff.appeared.size() == 1);
   CHECK(diff.appeared[0].code == "deleted-file");

@@ -1,0 +1,127 @@
+// Memory that is not what its mapping says: patched code, and very many mappings.
+
+#include "proc/smaps.hpp"
+#include "support/c_programs.hpp"
+#include "support/catch.hpp"
+#include "support/places.hpp"
+#include "support/python_target.hpp"
+#include "support/run_program.hpp"
+#include "support/scenario.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tracso::test {
+namespace {
+
+using Json = nlohmann::json;
+
+// Writes to as many pages of a library's code as its argument says, as a tracer's breakpoints do.
+constexpr const char* library = R"(
+__asm__(".text\n.balign 4096\n.hidden pages\n.globl pages\npages: .skip 32768, 0x90\n.balign 4096\n");
+extern char pages[] __attribute__((visibility("hidden")));
+char *code(void) { return pages; }
+)";
+constexpr const char* program = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+extern char *code(void);
+int main(int argc, char **argv) {
+  char *pages = code();
+  int n = argc > 1 ? atoi(argv[1]) : 0;
+  volatile char sum = 0;
+  for (int i = 0; i < 8; ++i) sum += pages[i << 12];
+  mprotect(pages, 32768, PROT_READ | PROT_WRITE | PROT_EXEC);
+  for (int i = 0; i < n; ++i) pages[i << 12] = 0x90;
+  mprotect(pages, 32768, PROT_READ | PROT_EXEC);
+  puts("ready"); fflush(stdout); getchar();
+  return 0;
+}
+)";
+
+struct Dirty {
+  std::uint64_t libraries = 0, library = 0;
+};
+
+Dirty with_patched_pages(const Workshop& shop, int pages) {
+  Child child({shop.path("patches"), std::to_string(pages)});
+  REQUIRE(child.line() == "ready");
+  const std::string pid = std::to_string(child.pid());
+  const ProgramRun ran = run_tracso({"stat", "--json", "-p", pid});
+  REQUIRE(ran.status == 0);
+  const Json memory = Json::parse(ran.out).at("memory");
+  const Json node = node_named(document({pid}), "libpatched.so");
+  REQUIRE(node.is_object());
+  return {memory.at("by_class").at("libraries").at("dirty").get<std::uint64_t>(),
+          node.at("private").get<std::uint64_t>()};
+}
+
+TEST_CASE("stat cases: pages of code that were written to are the library's, and dirty",
+          "[live][stat]") {
+  const Workshop shop;
+  shop.write("patched.c", library);
+  shop.write("patches.c", program);
+  REQUIRE(shop.run(
+      "gcc -shared -fPIC -Wl,-soname,libpatched.so patched.c -o libpatched.so && "
+      "gcc patches.c -o patches -L. -lpatched -Wl,-rpath,$PWD && sync libpatched.so patches"));
+  const Dirty none = with_patched_pages(shop, 0);
+  for (const int pages : {2, 5}) {
+    INFO(pages);
+    const Dirty patched = with_patched_pages(shop, pages);
+    const auto bytes = static_cast<std::uint64_t>(pages) * 4096;
+    CHECK(patched.libraries - none.libraries == bytes);
+    // Nobody else has the file: its pages are private already, and stay that as copies.
+    CHECK(patched.library >= bytes);
+  }
+}
+
+// Every second page may not be written to, so that the kernel cannot join them.
+constexpr const char* many = R"(
+#include <stdio.h>
+#include <sys/mman.h>
+int main(void) {
+  long made = 0;
+  char *at = mmap(0, 20000 << 12, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (long i = 0; i < 20000; ++i) { at[i << 12] = 1; if (i % 2) made += mprotect(at + (i << 12), 4096, PROT_READ) == 0; }
+  printf("%ld\n", made); fflush(stdout); getchar();
+  return 0;
+}
+)";
+
+TEST_CASE("stat cases: 20,000 mappings, and none is missing", "[live][stat]") {
+  const Workshop shop;
+  shop.write("many.c", many);
+  REQUIRE(shop.run("gcc many.c -o many"));
+  Child child({shop.path("many")});
+  const auto made = child.line();
+  REQUIRE(made);
+  if (*made != "10000") {
+    WARN("NOT TRIED: this kernel gives a process fewer than 20,000 mappings");
+    return;
+  }
+  const std::string pid = std::to_string(child.pid());
+  const ProgramRun ran = run_tracso({"stat", "--json", "-p", pid});
+  INFO(ran.err);
+  REQUIRE(ran.status == 0);
+  const Json other = Json::parse(ran.out).at("memory").at("by_class").at("other");
+  CHECK(other.at("dirty").get<std::uint64_t>() >= 20000ULL * 4096);
+  const auto costs = proc::parse_smaps(read_file("/proc/" + pid + "/smaps"));
+  REQUIRE(costs);
+  CHECK(costs->size() >= 20000);
+  std::uint64_t dirty = 0, ours = 0;
+  for (const auto& cost : *costs) {
+    dirty += cost.dirty;
+  }
+  const Json memory = Json::parse(ran.out).at("memory");
+  for (const Json& one : memory.at("by_class")) {
+    ours += one.at("dirty").get<std::uint64_t>();
+  }
+  CHECK(ours == dirty);
+  CHECK(run_tracso({pid}).status == 0);
+}
+
+}  // namespace
+}  // namespace tracso::test
