@@ -4,6 +4,8 @@
 #include "elf/memory_image.hpp"
 #include "launch/loader_errors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +18,7 @@ constexpr std::string_view format_function = "_dl_exception_create_format";
 constexpr std::string_view open_function = "dlopen";
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
-constexpr std::size_t words_to_dlopen = 1024;
+constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
 constexpr std::size_t most_nested_calls = 64;
 constexpr std::size_t most_complaints = 100;
 
@@ -28,7 +30,7 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
                      const LoaderHook& hook,
                      Clock::time_point start,
                      pid_t stopped,
-                     Imports imports)
+                     ReadImports imports)
     : process_(process),
       door_(door),
       hook_(hook),
@@ -50,15 +52,19 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
   }
 }
 
-std::vector<loader::NewObject> LoadWatch::at_loader(pid_t thread) {
+std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
   const auto change = follower_.look(loader_record(door_, hook_));
   lost_list_ = lost_list_ || !follower_.problem().empty();
   if (!change) {
-    began_.emplace(thread, now());
+    const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
+    if (changes_.try_emplace(thread, Change{now(), pointer, std::nullopt}).second && started_) {
+      ahead_.push_back(thread);
+    }
     return {};
   }
-  const auto begun = began_.extract(thread);
-  const auto began = begun ? begun.mapped() : now();
+  const auto known = changes_.extract(thread);
+  Change begun = known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt};
   for (const std::uint64_t record : change->gone) {
     log_.gone(record, now());
     owners_.forget();
@@ -67,12 +73,25 @@ std::vector<loader::NewObject> LoadWatch::at_loader(pid_t thread) {
     return {};
   }
   if (started_) {
-    add_dlopen(change->came, thread, began);
+    add_dlopen(change->came, stop, std::move(begun));
   } else {
     started_ = true;
-    add_start(change->came, thread, began);
+    add_start(change->came, thread, begun.began);
   }
   return change->came;
+}
+
+// What could not be read whole is read again at the second stop: perhaps the process has just died.
+void LoadWatch::look_ahead() {
+  for (const pid_t thread : std::exchange(ahead_, {})) {
+    const auto change = changes_.find(thread);
+    if (change != changes_.end() && imports_) {
+      auto imports = imports_(thread, change->second.thread_pointer);
+      if (imports.complete) {
+        change->second.imports = std::move(imports);
+      }
+    }
+  }
 }
 
 LoadRecord LoadWatch::record_of(const loader::NewObject& object,
@@ -120,18 +139,21 @@ void LoadWatch::watch_errors_of(const loader::NewObject& object, pid_t stopped) 
 }
 
 void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
-                           pid_t thread,
-                           std::chrono::nanoseconds began) {
+                           const tracee::Event& stop,
+                           Change change) {
   ++dlopens_;
-  const Opening opening = find_opening(thread, objects);
-  const auto imports = imports_of(thread);
+  const pid_t thread = stop.thread;
+  const Opening opening = find_opening(stop, objects);
+  const auto imports =
+      change.imports ? std::move(change.imports->steps)
+                     : imports_of(thread, stop.registers ? stop.registers->thread_pointer() : 0);
   for (const auto& object : objects) {
     // What is opened itself has no requester in glibc's records; in those of musl it comes first.
     const bool has_start = object.start != loader::LinkMapEntry::Start::unknown;
     const bool opened = opening.record != 0 ? object.record == opening.record
                         : has_start         ? object.requester == 0
                                             : object.record == objects.front().record;
-    LoadRecord record = record_of(object, thread, began);
+    LoadRecord record = record_of(object, thread, change.began);
     record.cause = opened ? LoadCause::dlopen : LoadCause::needed;
     record.requester = opened ? opening.requester : object.requester;
     record.imports = imports;
@@ -139,33 +161,39 @@ void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
   }
 }
 
-LoadWatch::Opening LoadWatch::find_opening(pid_t thread,
+LoadWatch::Opening LoadWatch::find_opening(const tracee::Event& stop,
                                            const std::vector<loader::NewObject>& objects) {
-  const auto registers = tracee::Registers::of(thread);
-  if (!registers) {
-    return {};
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  for (const std::size_t words : {words_to_dlopen, most_words_to_dlopen}) {
+    if (const Opening opening = opening_on_stack(stack, words, objects); opening.record != 0) {
+      return opening;
+    }
   }
+  const auto caller = noted_caller(stop.thread, stack);
+  return {caller ? owner_of(*caller) : 0, 0};
+}
+
+LoadWatch::Opening LoadWatch::opening_on_stack(std::uint64_t stack,
+                                               std::size_t words,
+                                               const std::vector<loader::NewObject>& objects) {
   const auto is_new = [&](const DlopenCall& call) {
     return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
       return object.record == call.record;
     });
   };
-  const auto words = stack_words(door_, registers->stack(), words_to_dlopen, hook_.word);
-  if (const auto call = find_dlopen_call(words, is_new)) {
-    return {caller_of(*call), call->record};
-  }
-  const auto caller = noted_caller(thread, registers->stack());
-  return {caller ? owner_of(*caller) : 0, 0};
+  const auto call = find_dlopen_call(stack_words(door_, stack, words, hook_.word), is_new);
+  return call ? Opening{caller_of(*call), call->record} : Opening{};
 }
 
-bool LoadWatch::arrive(pid_t thread, std::uint64_t address) {
-  const std::string_view name = entries_.name_at(address);
+bool LoadWatch::arrive(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
+  const std::string_view name = entries_.name_at(stop.address);
   if (name.empty()) {
     return false;
   }
-  auto registers = tracee::Registers::of(thread);
+  auto registers = stop.registers;
   if (!registers) {
-    process_.breakpoints().remove(thread, address);
+    process_.breakpoints().remove(thread, stop.address);
     return true;
   }
   if (name == open_function) {
@@ -177,7 +205,7 @@ bool LoadWatch::arrive(pid_t thread, std::uint64_t address) {
   } else {
     note_exception(thread, *registers);
   }
-  entries_.pass(process_.breakpoints(), thread, *registers, address);
+  entries_.pass(process_.breakpoints(), thread, *registers, stop.address);
   return true;
 }
 
@@ -239,7 +267,7 @@ void LoadWatch::note_exception(pid_t thread, const tracee::Registers& registers)
   if (call) {
     failure.asked = loader_text(door_, call->name);
     failure.requester = caller_of(*call);
-    failure.imports = imports_of(thread);
+    failure.imports = imports_of(thread, registers.thread_pointer());
   }
   add_failure(std::move(failure), thread);
 }
@@ -259,10 +287,13 @@ void LoadWatch::add_failure(FailedLoad failure, pid_t thread) {
   }
 }
 
-std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread) const {
-  const auto registers = imports_ ? tracee::Registers::of(thread) : std::nullopt;
-  return registers ? imports_(thread, registers->thread_pointer())
-                   : std::vector<python::ImportStep>();
+std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread, std::uint64_t thread_pointer) {
+  if (!imports_) {
+    return {};
+  }
+  auto imports = imports_(thread, thread_pointer);
+  incomplete_imports_ += imports.complete ? 0 : 1;
+  return std::move(imports.steps);
 }
 
 std::uint64_t LoadWatch::caller_of(const DlopenCall& call) {
@@ -288,6 +319,14 @@ void LoadWatch::give(RunResult& result) {
                               "the loader's list could not be followed to its end",
                               "some objects that were loaded are missing from the list of loads",
                               ""});
+  }
+  if (incomplete_imports_ > 0) {
+    result.notices.push_back(
+        {"imports-incomplete",
+         fmt::format("the imports under way could not be read whole at {} loads",
+                     incomplete_imports_),
+         "who imported what was loaded then is told in part only",
+         ""});
   }
   if (!started_ && !sees_errors_) {
     result.notices.push_back(
