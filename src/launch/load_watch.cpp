@@ -15,11 +15,12 @@ namespace {
 constexpr std::string_view exception_function = "_dl_signal_exception";
 constexpr std::string_view error_function = "_dl_signal_error";
 constexpr std::string_view format_function = "_dl_exception_create_format";
+// Of musl.
 constexpr std::string_view open_function = "dlopen";
+constexpr std::string_view print_function = "vsnprintf";
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
 constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
-constexpr std::size_t most_nested_calls = 64;
 constexpr std::size_t most_complaints = 100;
 
 }  // namespace
@@ -30,7 +31,7 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
                      const LoaderHook& hook,
                      Clock::time_point start,
                      pid_t stopped,
-                     ReadImports imports)
+                     ImportsDoor imports)
     : process_(process),
       door_(door),
       hook_(hook),
@@ -48,7 +49,9 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
     entries_.add(breakpoints, door, stopped, *image, error_function);
     entries_.add(breakpoints, door, stopped, *image, format_function);
   } else {
-    entries_.add(breakpoints, door, stopped, *image, open_function);  // musl
+    sees_words_ = entries_.add(breakpoints, door, stopped, *image, open_function) &&
+                  entries_.add(breakpoints, door, stopped, *image, print_function);
+    entries_.remove(breakpoints, stopped, print_function);  // but during a dlopen
   }
 }
 
@@ -57,11 +60,11 @@ std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop) {
   const auto change = follower_.look(loader_record(door_, hook_));
   lost_list_ = lost_list_ || !follower_.problem().empty();
   if (!change) {
-    const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
-    if (changes_.try_emplace(thread, Change{now(), pointer, std::nullopt}).second && started_) {
-      ahead_.push_back(thread);
-    }
+    begin_change(stop);
     return {};
+  }
+  if (sees_words_) {
+    end_musl_dlopen(stop);
   }
   const auto known = changes_.extract(thread);
   Change begun = known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt};
@@ -81,12 +84,28 @@ std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop) {
   return change->came;
 }
 
+void LoadWatch::begin_change(const tracee::Event& stop) {
+  const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
+  const auto [change, is_new] = changes_.try_emplace(stop.thread, Change{now(), pointer, {}});
+  if (!is_new || !started_) {
+    return;
+  }
+  if (sees_words_) {
+    entries_.restore(process_.breakpoints(), stop.thread, print_function);
+  }
+  // Many small pieces, for each of which the kernel wants a lock that mmap holds: so most of it is
+  // fetched before the thread goes on to map.
+  imports_.fetch();
+  ahead_.push_back(stop.thread);
+  change->second.began = now();
+}
+
 // What could not be read whole is read again at the second stop: perhaps the process has just died.
 void LoadWatch::look_ahead() {
   for (const pid_t thread : std::exchange(ahead_, {})) {
     const auto change = changes_.find(thread);
-    if (change != changes_.end() && imports_) {
-      auto imports = imports_(thread, change->second.thread_pointer);
+    if (change != changes_.end()) {
+      auto imports = imports_.read(thread, change->second.thread_pointer);
       if (imports.complete) {
         change->second.imports = std::move(imports);
       }
@@ -169,8 +188,8 @@ LoadWatch::Opening LoadWatch::find_opening(const tracee::Event& stop,
       return opening;
     }
   }
-  const auto caller = noted_caller(stop.thread, stack);
-  return {caller ? owner_of(*caller) : 0, 0};
+  const MuslDlopen* call = musl_.innermost(stop.thread, stack);
+  return {call != nullptr ? owner_of(call->caller) : 0, 0};
 }
 
 LoadWatch::Opening LoadWatch::opening_on_stack(std::uint64_t stack,
@@ -197,7 +216,9 @@ bool LoadWatch::arrive(const tracee::Event& stop) {
     return true;
   }
   if (name == open_function) {
-    note_dlopen(thread, *registers);
+    musl_.begin(door_, thread, *registers);
+  } else if (name == print_function) {
+    musl_.print(door_, thread, *registers);
   } else if (name == error_function) {
     note_error(thread, *registers);
   } else if (name == format_function) {
@@ -209,28 +230,19 @@ bool LoadWatch::arrive(const tracee::Event& stop) {
   return true;
 }
 
-// Calls that lie deeper on the stack have returned, or were left by a jump.
-void LoadWatch::note_dlopen(pid_t thread, const tracee::Registers& registers) {
-  auto& calls = calls_[thread];
-  std::erase_if(calls, [&](const Call& call) { return call.stack <= registers.stack(); });
-  const auto words = stack_words(door_, registers.stack(), 1, hook_.word);
-  if (!words.empty() && calls.size() < most_nested_calls) {
-    calls.push_back({registers.stack(), words.front()});
+// Its lists are complete again: so whatever it had to say of this dlopen has been said.
+void LoadWatch::end_musl_dlopen(const tracee::Event& stop) {
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  entries_.remove(process_.breakpoints(), stop.thread, print_function);
+  MuslDlopen* call = musl_.innermost(stop.thread, stack);
+  if (!started_ || call == nullptr || call->words == 0) {
+    return;
   }
-  ++noted_dlopens_;
-}
-
-std::optional<std::uint64_t> LoadWatch::noted_caller(pid_t thread, std::uint64_t stack) const {
-  const auto calls = calls_.find(thread);
-  if (calls == calls_.end()) {
-    return std::nullopt;
-  }
-  // The innermost that has not returned.
-  std::optional<std::uint64_t> caller;
-  for (const Call& call : calls->second) {
-    caller = call.stack > stack ? std::optional(call.caller) : caller;
-  }
-  return caller;
+  FailedLoad failure = musl_refusal(loader_text(door_, std::exchange(call->words, 0)));
+  failure.asked = loader_text(door_, call->name);
+  failure.requester = owner_of(call->caller);
+  failure.imports = imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
+  add_failure(std::move(failure), stop.thread);
 }
 
 // At the start only: what it tells later ends in the other function.
@@ -288,10 +300,7 @@ void LoadWatch::add_failure(FailedLoad failure, pid_t thread) {
 }
 
 std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread, std::uint64_t thread_pointer) {
-  if (!imports_) {
-    return {};
-  }
-  auto imports = imports_(thread, thread_pointer);
+  auto imports = imports_.read(thread, thread_pointer);
   incomplete_imports_ += imports.complete ? 0 : 1;
   return std::move(imports.steps);
 }
@@ -337,7 +346,7 @@ void LoadWatch::give(RunResult& result) {
   }
   // Signals on the way to a dlopen's last one are normal, but they do not come alone.
   const bool blind = unmatched_signals_ > 0 && matched_signals_ == 0;
-  if (blind || (!sees_errors_ && (dlopens_ > 0 || noted_dlopens_ > 0))) {
+  if (blind || (!sees_errors_ && !sees_words_ && (dlopens_ > 0 || musl_.count() > 0))) {
     result.notices.push_back({"failed-loads-not-seen",
                               "this loader does not tell what it refuses",
                               "loads that failed are not listed",

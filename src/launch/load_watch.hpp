@@ -10,12 +10,13 @@
 // thread is inside the loader, so what lies below on its stack stands still although it runs: the
 // imports under way are read then. It cannot get any further before the second stop is over.
 //
-// What glibc refuses is read where it signals: see loader_errors.hpp.
+// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp.
 
 #include "launch/code_owners.hpp"
 #include "launch/dlopen_call.hpp"
 #include "launch/entry_hooks.hpp"
 #include "launch/load_log.hpp"
+#include "launch/musl_dlopen.hpp"
 #include "launch/program_start.hpp"
 #include "launch/run.hpp"
 #include "loader/link_map_follower.hpp"
@@ -39,21 +40,26 @@ struct Imports {
   bool complete = true;  ///< false: a part could not be read
 };
 
+/// Reads those of a thread that stands still, or runs inside the loader.
+struct ImportsDoor {
+  /// Fetches what the next reading will ask for; may be left out.
+  std::function<void()> fetch;
+  std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> read;
+};
+
 class LoadWatch {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Reads those of a thread that stands still, or runs inside the loader.
-  using ReadImports = std::function<Imports(pid_t thread, std::uint64_t thread_pointer)>;
 
   /// Just exec'ed; `stopped` is its only thread. `process` and `door` must outlive this. Times are
-  /// counted from `start`. `imports` may be empty.
+  /// counted from `start`.
   LoadWatch(tracee::TracedProcess& process,
             const ProcessSource& door,
             const StartFacts& facts,
             const LoaderHook& hook,
             Clock::time_point start,
             pid_t stopped,
-            ReadImports imports);
+            ImportsDoor imports);
 
   /// A thread has come to the loader's hook. The objects that have come, if any.
   std::vector<loader::NewObject> at_loader(const tracee::Event& stop);
@@ -71,12 +77,6 @@ class LoadWatch {
   void give(RunResult& result);
 
  private:
-  /// A dlopen of musl that a thread is in.
-  struct Call {
-    std::uint64_t stack = 0;  // where its return address lies
-    std::uint64_t caller = 0;
-  };
-
   /// What is known of the dlopen that has brought objects.
   struct Opening {
     std::uint64_t requester = 0;  // l_ld
@@ -94,6 +94,7 @@ class LoadWatch {
   LoadRecord record_of(const loader::NewObject& object,
                        pid_t thread,
                        std::chrono::nanoseconds began) const;
+  void begin_change(const tracee::Event& stop);
   void add_start(const std::vector<loader::NewObject>& objects,
                  pid_t thread,
                  std::chrono::nanoseconds began);
@@ -104,9 +105,8 @@ class LoadWatch {
   Opening opening_on_stack(std::uint64_t stack,
                            std::size_t words,
                            const std::vector<loader::NewObject>& objects);
-  std::optional<std::uint64_t> noted_caller(pid_t thread, std::uint64_t stack) const;
   void watch_errors_of(const loader::NewObject& object, pid_t stopped);
-  void note_dlopen(pid_t thread, const tracee::Registers& registers);
+  void end_musl_dlopen(const tracee::Event& stop);
   void note_error(pid_t thread, const tracee::Registers& registers);
   void note_complaint(pid_t thread, const tracee::Registers& registers);
   void note_exception(pid_t thread, const tracee::Registers& registers);
@@ -122,23 +122,23 @@ class LoadWatch {
   LoaderHook hook_;
   ElfClass elf_class_;
   Clock::time_point start_;
-  ReadImports imports_;
+  ImportsDoor imports_;
   loader::LinkMapFollower follower_;
   EntryHooks entries_;
   CodeOwners owners_;
   LoadLog log_;
   std::map<pid_t, Change> changes_;  // under way, by thread
   std::vector<pid_t> ahead_;         // of which the imports have not been looked at
-  std::map<pid_t, std::vector<Call>> calls_;
+  MuslDlopens musl_;
   std::optional<FailedLoad> last_of_start_;
   std::vector<FailedLoad> complaints_;  // of a start that is not over
   std::size_t dlopens_ = 0;             // that have brought something
-  std::size_t noted_dlopens_ = 0;       // of musl
   std::size_t incomplete_imports_ = 0;
   // After the start, of glibc: those that end a dlopen, and those on the way.
   std::size_t matched_signals_ = 0, unmatched_signals_ = 0;
   bool started_ = false;      // the objects of the start are known
-  bool sees_errors_ = false;  // of a dlopen
+  bool sees_errors_ = false;  // of a dlopen, and of the start
+  bool sees_words_ = false;   // of a dlopen of musl
   bool lost_list_ = false;
 };
 

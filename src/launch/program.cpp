@@ -44,15 +44,7 @@ Program::Program(tracee::TracedProcess& process,
     }
   }
   if (hook_ && options_.record_loads) {
-    loads_.emplace(process_,
-                   *door_,
-                   facts_,
-                   *hook_,
-                   start_,
-                   stopped,
-                   [this](pid_t thread, std::uint64_t thread_pointer) {
-                     return imports_of(thread, thread_pointer);
-                   });
+    loads_.emplace(process_, *door_, facts_, *hook_, start_, stopped, imports_door());
   }
 }
 
@@ -78,9 +70,14 @@ Arrival Program::arrive(const tracee::Event& stop) {
 }
 
 void Program::look_ahead() {
-  if (loads_) {
-    loads_->look_ahead();
+  if (!loads_) {
+    return;
   }
+  if (python_found_ && !imports_) {
+    imports_.emplace(Target{door_.get(), nullptr, nullptr});
+    imports_->prepare();
+  }
+  loads_->look_ahead();
 }
 
 void Program::arrive_at_loader(const tracee::Event& stop) {
@@ -130,6 +127,17 @@ bool Program::brings_python(const std::vector<loader::NewObject>& objects) const
         *door_, object.bias, object.dynamic, hook_->word == 4 ? ElfClass::elf32 : ElfClass::elf64);
     return image && image->symbol(*door_, PythonEnd::mark);
   });
+}
+
+ImportsDoor Program::imports_door() {
+  return {[this] {
+            if (imports_) {
+              imports_->fetch();
+            }
+          },
+          [this](pid_t thread, std::uint64_t thread_pointer) {
+            return imports_of(thread, thread_pointer);
+          }};
 }
 
 Imports Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {

@@ -52,6 +52,7 @@ class Program {
  private:
   bool watches_loads() const { return options_.on_load || options_.record_loads; }
 
+  ImportsDoor imports_door();
   Imports imports_of(pid_t thread, std::uint64_t thread_pointer);
   bool brings_python(const std::vector<loader::NewObject>& objects) const;
   void arrive_at_loader(const tracee::Event& stop);
