@@ -33,7 +33,8 @@ def loader_words(text):
     objects, order = {}, []
     for line in text.splitlines():
         body = line.split(":\t", 1)[-1]
-        asked = re.match(r"file=(\S+) \[\d+\];  (needed|dynamically loaded) by (\S+) \[\d+\]", body)
+        # Later it says "needed by ... (relocation dependency)" of whose symbol was taken: that loads nothing.
+        asked = re.match(r"file=(\S+) \[\d+\];  (needed|dynamically loaded) by (\S+) \[\d+\]$", body)
         if asked:
             objects[base(asked[1])] = (asked[2], asked[3])
         started = re.match(r"calling init: (\S+)", body)
