@@ -65,6 +65,16 @@ std::string of_static_tls(const Graph& graph) {
 
 std::string meaning(const Graph& graph, const FailedLoad& failed) {
   const std::string_view words = failed.reason;
+  if (words.starts_with("No such file or directory")) {  // musl's words
+    return "no place where the loader looks has it";
+  }
+  if (contains(words, "symbol not found")) {
+    return "none of the libraries loaded so far defines that symbol: one is missing or is another "
+           "version";
+  }
+  if (words.starts_with("Exec format error")) {
+    return "the file is no shared library for this processor, or only a piece of one";
+  }
   if (contains(words, "cannot open shared object file")) {
     return contains(words, "Permission denied") ? "the file is there but may not be read"
                                                 : "no place where the loader looks has it";

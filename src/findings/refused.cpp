@@ -20,7 +20,8 @@ using Severity = Finding::Severity;
 // for, and no file answers. What was there and was turned down, or lacks what it needs, is a fault.
 bool is_a_try(const FailedLoad& failed) {
   return !failed.asked.empty() && failed.needed_by.empty() &&
-         failed.reason.find("cannot open shared object file: No such file") != std::string::npos;
+         (failed.reason.find("cannot open shared object file: No such file") != std::string::npos ||
+          failed.reason == "No such file or directory");  // musl; for a dependency it says more
 }
 
 Severity severity_of(const FailedLoad& failed) {

@@ -63,4 +63,12 @@ void EntryHooks::remove(tracee::Breakpoints& breakpoints, pid_t stopped, std::st
   }
 }
 
+void EntryHooks::restore(tracee::Breakpoints& breakpoints, pid_t stopped, std::string_view name) {
+  for (const Hook& hook : hooks_) {
+    if (hook.name == name) {
+      static_cast<void>(breakpoints.insert(stopped, hook.address));
+    }
+  }
+}
+
 }  // namespace tracso::launch

@@ -36,6 +36,8 @@ class EntryHooks {
             std::uint64_t address);
 
   void remove(tracee::Breakpoints& breakpoints, pid_t stopped, std::string_view name);
+  /// Hooks again what was removed.
+  void restore(tracee::Breakpoints& breakpoints, pid_t stopped, std::string_view name);
 
  private:
   struct Hook {

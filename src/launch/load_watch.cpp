@@ -4,6 +4,8 @@
 #include "elf/memory_image.hpp"
 #include "launch/loader_errors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,11 +15,12 @@ namespace {
 constexpr std::string_view exception_function = "_dl_signal_exception";
 constexpr std::string_view error_function = "_dl_signal_error";
 constexpr std::string_view format_function = "_dl_exception_create_format";
+// Of musl.
 constexpr std::string_view open_function = "dlopen";
+constexpr std::string_view print_function = "vsnprintf";
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
-constexpr std::size_t words_to_dlopen = 1024;
-constexpr std::size_t most_nested_calls = 64;
+constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
 constexpr std::size_t most_complaints = 100;
 
 }  // namespace
@@ -28,7 +31,7 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
                      const LoaderHook& hook,
                      Clock::time_point start,
                      pid_t stopped,
-                     Imports imports)
+                     ImportsDoor imports)
     : process_(process),
       door_(door),
       hook_(hook),
@@ -46,19 +49,25 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
     entries_.add(breakpoints, door, stopped, *image, error_function);
     entries_.add(breakpoints, door, stopped, *image, format_function);
   } else {
-    entries_.add(breakpoints, door, stopped, *image, open_function);  // musl
+    sees_words_ = entries_.add(breakpoints, door, stopped, *image, open_function) &&
+                  entries_.add(breakpoints, door, stopped, *image, print_function);
+    entries_.remove(breakpoints, stopped, print_function);  // but during a dlopen
   }
 }
 
-std::vector<loader::NewObject> LoadWatch::at_loader(pid_t thread) {
+std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
   const auto change = follower_.look(loader_record(door_, hook_));
   lost_list_ = lost_list_ || !follower_.problem().empty();
   if (!change) {
-    began_.emplace(thread, now());
+    begin_change(stop);
     return {};
   }
-  const auto begun = began_.extract(thread);
-  const auto began = begun ? begun.mapped() : now();
+  if (sees_words_) {
+    end_musl_dlopen(stop);
+  }
+  const auto known = changes_.extract(thread);
+  Change begun = known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt};
   for (const std::uint64_t record : change->gone) {
     log_.gone(record, now());
     owners_.forget();
@@ -67,12 +76,41 @@ std::vector<loader::NewObject> LoadWatch::at_loader(pid_t thread) {
     return {};
   }
   if (started_) {
-    add_dlopen(change->came, thread, began);
+    add_dlopen(change->came, stop, std::move(begun));
   } else {
     started_ = true;
-    add_start(change->came, thread, began);
+    add_start(change->came, thread, begun.began);
   }
   return change->came;
+}
+
+void LoadWatch::begin_change(const tracee::Event& stop) {
+  const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
+  const auto [change, is_new] = changes_.try_emplace(stop.thread, Change{now(), pointer, {}});
+  if (!is_new || !started_) {
+    return;
+  }
+  if (sees_words_) {
+    entries_.restore(process_.breakpoints(), stop.thread, print_function);
+  }
+  // Many small pieces, for each of which the kernel wants a lock that mmap holds: so most of it is
+  // fetched before the thread goes on to map.
+  imports_.fetch();
+  ahead_.push_back(stop.thread);
+  change->second.began = now();
+}
+
+// What could not be read whole is read again at the second stop: perhaps the process has just died.
+void LoadWatch::look_ahead() {
+  for (const pid_t thread : std::exchange(ahead_, {})) {
+    const auto change = changes_.find(thread);
+    if (change != changes_.end()) {
+      auto imports = imports_.read(thread, change->second.thread_pointer);
+      if (imports.complete) {
+        change->second.imports = std::move(imports);
+      }
+    }
+  }
 }
 
 LoadRecord LoadWatch::record_of(const loader::NewObject& object,
@@ -120,18 +158,21 @@ void LoadWatch::watch_errors_of(const loader::NewObject& object, pid_t stopped) 
 }
 
 void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
-                           pid_t thread,
-                           std::chrono::nanoseconds began) {
+                           const tracee::Event& stop,
+                           Change change) {
   ++dlopens_;
-  const Opening opening = find_opening(thread, objects);
-  const auto imports = imports_of(thread);
+  const pid_t thread = stop.thread;
+  const Opening opening = find_opening(stop, objects);
+  const auto imports =
+      change.imports ? std::move(change.imports->steps)
+                     : imports_of(thread, stop.registers ? stop.registers->thread_pointer() : 0);
   for (const auto& object : objects) {
     // What is opened itself has no requester in glibc's records; in those of musl it comes first.
     const bool has_start = object.start != loader::LinkMapEntry::Start::unknown;
     const bool opened = opening.record != 0 ? object.record == opening.record
                         : has_start         ? object.requester == 0
                                             : object.record == objects.front().record;
-    LoadRecord record = record_of(object, thread, began);
+    LoadRecord record = record_of(object, thread, change.began);
     record.cause = opened ? LoadCause::dlopen : LoadCause::needed;
     record.requester = opened ? opening.requester : object.requester;
     record.imports = imports;
@@ -139,37 +180,45 @@ void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
   }
 }
 
-LoadWatch::Opening LoadWatch::find_opening(pid_t thread,
+LoadWatch::Opening LoadWatch::find_opening(const tracee::Event& stop,
                                            const std::vector<loader::NewObject>& objects) {
-  const auto registers = tracee::Registers::of(thread);
-  if (!registers) {
-    return {};
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  for (const std::size_t words : {words_to_dlopen, most_words_to_dlopen}) {
+    if (const Opening opening = opening_on_stack(stack, words, objects); opening.record != 0) {
+      return opening;
+    }
   }
+  const MuslDlopen* call = musl_.innermost(stop.thread, stack);
+  return {call != nullptr ? owner_of(call->caller) : 0, 0};
+}
+
+LoadWatch::Opening LoadWatch::opening_on_stack(std::uint64_t stack,
+                                               std::size_t words,
+                                               const std::vector<loader::NewObject>& objects) {
   const auto is_new = [&](const DlopenCall& call) {
     return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
       return object.record == call.record;
     });
   };
-  const auto words = stack_words(door_, registers->stack(), words_to_dlopen, hook_.word);
-  if (const auto call = find_dlopen_call(words, is_new)) {
-    return {caller_of(*call), call->record};
-  }
-  const auto caller = noted_caller(thread, registers->stack());
-  return {caller ? owner_of(*caller) : 0, 0};
+  const auto call = find_dlopen_call(stack_words(door_, stack, words, hook_.word), is_new);
+  return call ? Opening{caller_of(*call), call->record} : Opening{};
 }
 
-bool LoadWatch::arrive(pid_t thread, std::uint64_t address) {
-  const std::string_view name = entries_.name_at(address);
+bool LoadWatch::arrive(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
+  const std::string_view name = entries_.name_at(stop.address);
   if (name.empty()) {
     return false;
   }
-  auto registers = tracee::Registers::of(thread);
+  auto registers = stop.registers;
   if (!registers) {
-    process_.breakpoints().remove(thread, address);
+    process_.breakpoints().remove(thread, stop.address);
     return true;
   }
   if (name == open_function) {
-    note_dlopen(thread, *registers);
+    musl_.begin(door_, thread, *registers);
+  } else if (name == print_function) {
+    musl_.print(door_, thread, *registers);
   } else if (name == error_function) {
     note_error(thread, *registers);
   } else if (name == format_function) {
@@ -177,32 +226,23 @@ bool LoadWatch::arrive(pid_t thread, std::uint64_t address) {
   } else {
     note_exception(thread, *registers);
   }
-  entries_.pass(process_.breakpoints(), thread, *registers, address);
+  entries_.pass(process_.breakpoints(), thread, *registers, stop.address);
   return true;
 }
 
-// Calls that lie deeper on the stack have returned, or were left by a jump.
-void LoadWatch::note_dlopen(pid_t thread, const tracee::Registers& registers) {
-  auto& calls = calls_[thread];
-  std::erase_if(calls, [&](const Call& call) { return call.stack <= registers.stack(); });
-  const auto words = stack_words(door_, registers.stack(), 1, hook_.word);
-  if (!words.empty() && calls.size() < most_nested_calls) {
-    calls.push_back({registers.stack(), words.front()});
+// Its lists are complete again: so whatever it had to say of this dlopen has been said.
+void LoadWatch::end_musl_dlopen(const tracee::Event& stop) {
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  entries_.remove(process_.breakpoints(), stop.thread, print_function);
+  MuslDlopen* call = musl_.innermost(stop.thread, stack);
+  if (!started_ || call == nullptr || call->words == 0) {
+    return;
   }
-  ++noted_dlopens_;
-}
-
-std::optional<std::uint64_t> LoadWatch::noted_caller(pid_t thread, std::uint64_t stack) const {
-  const auto calls = calls_.find(thread);
-  if (calls == calls_.end()) {
-    return std::nullopt;
-  }
-  // The innermost that has not returned.
-  std::optional<std::uint64_t> caller;
-  for (const Call& call : calls->second) {
-    caller = call.stack > stack ? std::optional(call.caller) : caller;
-  }
-  return caller;
+  FailedLoad failure = musl_refusal(loader_text(door_, std::exchange(call->words, 0)));
+  failure.asked = loader_text(door_, call->name);
+  failure.requester = owner_of(call->caller);
+  failure.imports = imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
+  add_failure(std::move(failure), stop.thread);
 }
 
 // At the start only: what it tells later ends in the other function.
@@ -239,7 +279,7 @@ void LoadWatch::note_exception(pid_t thread, const tracee::Registers& registers)
   if (call) {
     failure.asked = loader_text(door_, call->name);
     failure.requester = caller_of(*call);
-    failure.imports = imports_of(thread);
+    failure.imports = imports_of(thread, registers.thread_pointer());
   }
   add_failure(std::move(failure), thread);
 }
@@ -259,10 +299,10 @@ void LoadWatch::add_failure(FailedLoad failure, pid_t thread) {
   }
 }
 
-std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread) const {
-  const auto registers = imports_ ? tracee::Registers::of(thread) : std::nullopt;
-  return registers ? imports_(thread, registers->thread_pointer())
-                   : std::vector<python::ImportStep>();
+std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread, std::uint64_t thread_pointer) {
+  auto imports = imports_.read(thread, thread_pointer);
+  incomplete_imports_ += imports.complete ? 0 : 1;
+  return std::move(imports.steps);
 }
 
 std::uint64_t LoadWatch::caller_of(const DlopenCall& call) {
@@ -289,6 +329,14 @@ void LoadWatch::give(RunResult& result) {
                               "some objects that were loaded are missing from the list of loads",
                               ""});
   }
+  if (incomplete_imports_ > 0) {
+    result.notices.push_back(
+        {"imports-incomplete",
+         fmt::format("the imports under way could not be read whole at {} loads",
+                     incomplete_imports_),
+         "who imported what was loaded then is told in part only",
+         ""});
+  }
   if (!started_ && !sees_errors_) {
     result.notices.push_back(
         {"start-unfinished",
@@ -298,7 +346,7 @@ void LoadWatch::give(RunResult& result) {
   }
   // Signals on the way to a dlopen's last one are normal, but they do not come alone.
   const bool blind = unmatched_signals_ > 0 && matched_signals_ == 0;
-  if (blind || (!sees_errors_ && (dlopens_ > 0 || noted_dlopens_ > 0))) {
+  if (blind || (!sees_errors_ && !sees_words_ && (dlopens_ > 0 || musl_.count() > 0))) {
     result.notices.push_back({"failed-loads-not-seen",
                               "this loader does not tell what it refuses",
                               "loads that failed are not listed",

@@ -6,12 +6,17 @@
 // that this thread is in, whose caller lies on its stack (glibc) or was noted when it began (musl).
 // Before the program's first instruction there is no dlopen: that is the start.
 //
-// What glibc refuses is read where it signals: see loader_errors.hpp.
+// A dlopen stops twice: before the first object is mapped and when all are. Between the two its
+// thread is inside the loader, so what lies below on its stack stands still although it runs: the
+// imports under way are read then. It cannot get any further before the second stop is over.
+//
+// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp.
 
 #include "launch/code_owners.hpp"
 #include "launch/dlopen_call.hpp"
 #include "launch/entry_hooks.hpp"
 #include "launch/load_log.hpp"
+#include "launch/musl_dlopen.hpp"
 #include "launch/program_start.hpp"
 #include "launch/run.hpp"
 #include "loader/link_map_follower.hpp"
@@ -29,28 +34,41 @@
 
 namespace tracso::launch {
 
+/// The imports under way in a thread (python::ImportChainReader::chain).
+struct Imports {
+  std::vector<python::ImportStep> steps;
+  bool complete = true;  ///< false: a part could not be read
+};
+
+/// Reads those of a thread that stands still, or runs inside the loader.
+struct ImportsDoor {
+  /// Fetches what the next reading will ask for; may be left out.
+  std::function<void()> fetch;
+  std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> read;
+};
+
 class LoadWatch {
  public:
   using Clock = std::chrono::steady_clock;
-  /// The imports under way in a thread that stands still (python::ImportChainReader::chain).
-  using Imports =
-      std::function<std::vector<python::ImportStep>(pid_t thread, std::uint64_t thread_pointer)>;
 
   /// Just exec'ed; `stopped` is its only thread. `process` and `door` must outlive this. Times are
-  /// counted from `start`. `imports` may be empty.
+  /// counted from `start`.
   LoadWatch(tracee::TracedProcess& process,
             const ProcessSource& door,
             const StartFacts& facts,
             const LoaderHook& hook,
             Clock::time_point start,
             pid_t stopped,
-            Imports imports);
+            ImportsDoor imports);
 
-  /// A thread stands at the loader's hook. The objects that have come, if any.
-  std::vector<loader::NewObject> at_loader(pid_t thread);
+  /// A thread has come to the loader's hook. The objects that have come, if any.
+  std::vector<loader::NewObject> at_loader(const tracee::Event& stop);
+
+  /// The thread that has come there has been resumed: reads what stands still although it runs.
+  void look_ahead();
 
   /// A thread stands at some breakpoint. false: it is none of these; else it can be resumed.
-  bool arrive(pid_t thread, std::uint64_t address);
+  bool arrive(const tracee::Event& stop);
 
   /// What the loader has refused so far.
   const std::vector<FailedLoad>& failures() const { return log_.failures(); }
@@ -59,37 +77,41 @@ class LoadWatch {
   void give(RunResult& result);
 
  private:
-  /// A dlopen of musl that a thread is in.
-  struct Call {
-    std::uint64_t stack = 0;  // where its return address lies
-    std::uint64_t caller = 0;
-  };
-
   /// What is known of the dlopen that has brought objects.
   struct Opening {
     std::uint64_t requester = 0;  // l_ld
     std::uint64_t record = 0;     // link map of what was asked for; 0: not known
   };
 
+  /// A change of the loader's lists that a thread has begun.
+  struct Change {
+    std::chrono::nanoseconds began{0};
+    std::uint64_t thread_pointer = 0;
+    std::optional<Imports> imports;  // nullopt: not read yet
+  };
+
   /// What is known of an object that has just come; its cause is not yet.
   LoadRecord record_of(const loader::NewObject& object,
                        pid_t thread,
                        std::chrono::nanoseconds began) const;
+  void begin_change(const tracee::Event& stop);
   void add_start(const std::vector<loader::NewObject>& objects,
                  pid_t thread,
                  std::chrono::nanoseconds began);
   void add_dlopen(const std::vector<loader::NewObject>& objects,
-                  pid_t thread,
-                  std::chrono::nanoseconds began);
-  Opening find_opening(pid_t thread, const std::vector<loader::NewObject>& objects);
-  std::optional<std::uint64_t> noted_caller(pid_t thread, std::uint64_t stack) const;
+                  const tracee::Event& stop,
+                  Change change);
+  Opening find_opening(const tracee::Event& stop, const std::vector<loader::NewObject>& objects);
+  Opening opening_on_stack(std::uint64_t stack,
+                           std::size_t words,
+                           const std::vector<loader::NewObject>& objects);
   void watch_errors_of(const loader::NewObject& object, pid_t stopped);
-  void note_dlopen(pid_t thread, const tracee::Registers& registers);
+  void end_musl_dlopen(const tracee::Event& stop);
   void note_error(pid_t thread, const tracee::Registers& registers);
   void note_complaint(pid_t thread, const tracee::Registers& registers);
   void note_exception(pid_t thread, const tracee::Registers& registers);
   void add_failure(FailedLoad failure, pid_t thread);
-  std::vector<python::ImportStep> imports_of(pid_t thread) const;
+  std::vector<python::ImportStep> imports_of(pid_t thread, std::uint64_t thread_pointer);
   std::uint64_t caller_of(const DlopenCall& call);
   std::uint64_t owner_of(std::uint64_t code);
 
@@ -100,21 +122,23 @@ class LoadWatch {
   LoaderHook hook_;
   ElfClass elf_class_;
   Clock::time_point start_;
-  Imports imports_;
+  ImportsDoor imports_;
   loader::LinkMapFollower follower_;
   EntryHooks entries_;
   CodeOwners owners_;
   LoadLog log_;
-  std::map<pid_t, std::chrono::nanoseconds> began_;  // changes under way, by thread
-  std::map<pid_t, std::vector<Call>> calls_;
+  std::map<pid_t, Change> changes_;  // under way, by thread
+  std::vector<pid_t> ahead_;         // of which the imports have not been looked at
+  MuslDlopens musl_;
   std::optional<FailedLoad> last_of_start_;
   std::vector<FailedLoad> complaints_;  // of a start that is not over
   std::size_t dlopens_ = 0;             // that have brought something
-  std::size_t noted_dlopens_ = 0;       // of musl
+  std::size_t incomplete_imports_ = 0;
   // After the start, of glibc: those that end a dlopen, and those on the way.
   std::size_t matched_signals_ = 0, unmatched_signals_ = 0;
   bool started_ = false;      // the objects of the start are known
-  bool sees_errors_ = false;  // of a dlopen
+  bool sees_errors_ = false;  // of a dlopen, and of the start
+  bool sees_words_ = false;   // of a dlopen of musl
   bool lost_list_ = false;
 };
 

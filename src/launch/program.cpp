@@ -5,8 +5,6 @@
 #include "proc/status.hpp"
 #include "tracee/registers.hpp"
 
-#include <fmt/format.h>
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -39,28 +37,25 @@ Program::Program(tracee::TracedProcess& process,
   if (facts_.loader == 0 || watches_loads()) {
     hook_ = find_loader_hook(*door_, facts_, narrow ? ElfClass::elf32 : ElfClass::elf64);
     if (hook_) {
-      static_cast<void>(breakpoints.insert(stopped, hook_->function));
+      // The function does nothing, so a thread can return from it while the breakpoint stays in:
+      // no other thread can run past it meanwhile.
+      static_cast<void>(
+          breakpoints.insert(stopped, hook_->function, tracee::AtBreakpoint::returns));
     }
   }
   if (hook_ && options_.record_loads) {
-    loads_.emplace(process_,
-                   *door_,
-                   facts_,
-                   *hook_,
-                   start_,
-                   stopped,
-                   [this](pid_t thread, std::uint64_t thread_pointer) {
-                     return imports_of(thread, thread_pointer);
-                   });
+    loads_.emplace(process_, *door_, facts_, *hook_, start_, stopped, imports_door());
   }
 }
 
-Arrival Program::arrive(pid_t thread, std::uint64_t address) {
+Arrival Program::arrive(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
+  const std::uint64_t address = stop.address;
   if (hook_ && address == hook_->function) {
-    arrive_at_loader(thread);
+    arrive_at_loader(stop);
     return Arrival::nothing;
   }
-  if (loads_ && loads_->arrive(thread, address)) {
+  if (loads_ && loads_->arrive(stop)) {
     return Arrival::nothing;
   }
   if (python_.hit(process_.breakpoints(), thread, address) == PythonEnd::Step::whole) {
@@ -74,11 +69,22 @@ Arrival Program::arrive(pid_t thread, std::uint64_t address) {
   return Arrival::nothing;
 }
 
-void Program::arrive_at_loader(pid_t thread) {
-  auto& breakpoints = process_.breakpoints();
+void Program::look_ahead() {
+  if (!loads_) {
+    return;
+  }
+  if (python_found_ && !imports_) {
+    imports_.emplace(Target{door_.get(), nullptr, nullptr});
+    imports_->prepare();
+  }
+  loads_->look_ahead();
+}
+
+void Program::arrive_at_loader(const tracee::Event& stop) {
+  const pid_t thread = stop.thread;
   if (loads_) {
     // At the start Python is looked for when everything is there, below or at the entry.
-    const auto objects = loads_->at_loader(thread);
+    const auto objects = loads_->at_loader(stop);
     if (started_ && !python_found_ && brings_python(objects)) {
       watch_python(thread);
     }
@@ -91,15 +97,10 @@ void Program::arrive_at_loader(pid_t thread) {
   if (has_program && facts_.loader == 0 && !python_found_) {
     watch_python(thread);
   }
-  // The function does nothing, so its return is done in its place and the breakpoint stays in: no
-  // other thread can run past it meanwhile.
-  auto registers = tracee::Registers::of(thread);
   started_ = started_ || (has_program && facts_.loader == 0);
-  if ((has_program && !watches_loads()) || !registers || !registers->return_to_caller(thread)) {
-    breakpoints.remove(thread, hook_->function);
-    return;
+  if ((has_program && !watches_loads()) || !stop.returned) {
+    process_.breakpoints().remove(thread, hook_->function);
   }
-  registers->give_to(thread);
 }
 
 void Program::tell_loader_event(pid_t thread) {
@@ -128,14 +129,27 @@ bool Program::brings_python(const std::vector<loader::NewObject>& objects) const
   });
 }
 
-std::vector<python::ImportStep> Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {
+ImportsDoor Program::imports_door() {
+  return {[this] {
+            if (imports_) {
+              imports_->fetch();
+            }
+          },
+          [this](pid_t thread, std::uint64_t thread_pointer) {
+            return imports_of(thread, thread_pointer);
+          }};
+}
+
+Imports Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {
   if (!python_found_) {
     return {};
   }
   if (!imports_) {
     imports_.emplace(Target{door_.get(), nullptr, nullptr});
   }
-  return imports_->chain(thread, thread_pointer);
+  const std::size_t before = imports_->incomplete_chains();
+  auto steps = imports_->chain(thread, thread_pointer);
+  return {std::move(steps), imports_->incomplete_chains() == before};
 }
 
 std::vector<FailedLoad> Program::failures() const {
@@ -145,13 +159,6 @@ std::vector<FailedLoad> Program::failures() const {
 void Program::give_loads(RunResult& result) {
   if (loads_) {
     loads_->give(result);
-  }
-  if (const std::size_t count = imports_ ? imports_->incomplete_chains() : 0; count > 0) {
-    result.notices.push_back(
-        {"imports-incomplete",
-         fmt::format("the imports under way could not be read whole at {} loads", count),
-         "who imported what was loaded then is told in part only",
-         ""});
   }
 }
 

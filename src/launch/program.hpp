@@ -37,8 +37,11 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  /// A thread stands at one of our breakpoints. It is left there, ready to be resumed.
-  Arrival arrive(pid_t thread, std::uint64_t address);
+  /// A thread has come to one of our breakpoints. It is left ready to be resumed.
+  Arrival arrive(const tracee::Event& stop);
+
+  /// Does now, after that thread has been resumed, what can be done while it runs.
+  void look_ahead();
 
   /// What the loader has refused so far, with record_loads.
   std::vector<FailedLoad> failures() const;
@@ -49,9 +52,10 @@ class Program {
  private:
   bool watches_loads() const { return options_.on_load || options_.record_loads; }
 
-  std::vector<python::ImportStep> imports_of(pid_t thread, std::uint64_t thread_pointer);
+  ImportsDoor imports_door();
+  Imports imports_of(pid_t thread, std::uint64_t thread_pointer);
   bool brings_python(const std::vector<loader::NewObject>& objects) const;
-  void arrive_at_loader(pid_t thread);
+  void arrive_at_loader(const tracee::Event& stop);
   void tell_loader_event(pid_t thread);
   void watch_python(pid_t stopped);
 

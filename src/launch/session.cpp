@@ -71,6 +71,9 @@ Result<RunResult> Session::run() {
       handle(*event);
       result_.stopped +=
           holds_command(event->kind) ? Clock::now() - before : std::chrono::nanoseconds(0);
+      if (program_) {
+        program_->look_ahead();
+      }
     }
     if (over_) {
       break;
@@ -204,7 +207,7 @@ void Session::on_executed(const Event& event) {
 void Session::on_breakpoint(const Event& event) {
   if (!program_) {
     process_.breakpoints().remove(event.thread, event.address);
-  } else if (program_->arrive(event.thread, event.address) == Arrival::python_whole) {
+  } else if (program_->arrive(event) == Arrival::python_whole) {
     take(MomentKind::python_end, process_.pid());
   }
   process_.resume(event.thread);

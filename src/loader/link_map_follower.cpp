@@ -2,12 +2,21 @@
 
 #include "proc/maps.hpp"
 
+#include <link.h>
+
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
 namespace tracso::loader {
 namespace {
+
+constexpr std::uint64_t int_part = 0xffffffffU;
+constexpr std::size_t debug_words = 5, record_words = 8, next_word = 3, state_word = 3;
+// More at once are seldom; of these all lists are walked, which has an end in any case.
+constexpr std::size_t most_new = 4096;
+// A path is read at once where it does not go on in another page.
+constexpr std::uint64_t page_bytes = 4096, path_bytes = 256;
 
 bool is_same(const RawEntry& a, const RawEntry& b) {
   return a.address == b.address && a.bias == b.bias && a.name == b.name && a.dynamic == b.dynamic;
@@ -16,7 +25,7 @@ bool is_same(const RawEntry& a, const RawEntry& b) {
 }  // namespace
 
 // One ordinary read tells where glibc keeps its private fields in this process.
-bool LinkMapFollower::calibrate() {
+bool LinkMapFollower::calibrate(std::uint64_t r_debug) {
   const auto auxv_text = process_.read("auxv");
   const auto maps_text = process_.read("maps");
   if (!auxv_text || !maps_text) {
@@ -34,26 +43,110 @@ bool LinkMapFollower::calibrate() {
   calibrated_ = true;
   private_word_ = maps->private_word;
   loader_ = maps->loader ? maps->entries[*maps->loader].address : 0;
+  if (private_word_ != 0) {  // musl has one namespace
+    spaces_ = spaces_variable(process_, elf_class_, r_debug);
+  }
   return true;
 }
 
-std::vector<std::uint64_t> LinkMapFollower::all_r_debugs(std::uint64_t r_debug) const {
-  std::vector<std::uint64_t> all = {r_debug};
-  if (private_word_ != 0) {  // musl has one namespace
-    const auto others = unchained_spaces(process_, elf_class_, r_debug);
-    all.insert(all.end(), others.begin(), others.end());
+LinkMapFollower::Glance LinkMapFollower::glance(SteadyMemory& memory, std::uint64_t r_debug) const {
+  std::vector<Range> ranges = {{r_debug, debug_words * memory.word()}};
+  if (!known_.empty()) {
+    ranges.push_back({known_.back().raw.address, record_words * memory.word()});
+    if (spaces_) {
+      ranges.push_back(*spaces_);
+    }
   }
-  return all;
+  const auto pieces = memory.bytes_of(ranges);
+  Glance glance;
+  glance.debug = to_words(pieces[0], memory.word());
+  if (!known_.empty()) {
+    glance.last = to_words(pieces[1], memory.word());
+    glance.spaces = spaces_ ? to_words(pieces[2], memory.word()) : std::vector<std::uint64_t>();
+  }
+  return glance;
 }
 
 std::optional<LinkMapChange> LinkMapFollower::look(std::uint64_t r_debug) {
   problem_.clear();
   SteadyMemory memory(process_, elf_class_);
-  const std::uint64_t base[] = {r_debug};
-  if (!loader_at_work(memory, base).empty() || (!calibrated_ && !calibrate())) {
+  const Glance seen = glance(memory, r_debug);
+  if (seen.debug.empty()) {
     return std::nullopt;
   }
-  const auto r_debugs = all_r_debugs(r_debug);
+  const std::uint64_t state = seen.debug[state_word] & int_part;
+  if (state != r_debug::RT_CONSISTENT) {
+    const bool adds = state == r_debug::RT_ADD && since_ != Since::anything;
+    since_ = adds ? Since::adding : Since::anything;
+    return std::nullopt;
+  }
+  if (!calibrated_ && !calibrate(r_debug)) {
+    return std::nullopt;
+  }
+  auto change = has_only_grown(seen) ? look_at_end(memory, seen) : std::nullopt;
+  if (!change) {
+    change = look_at_all(memory, r_debug, seen);
+  }
+  since_ = change ? Since::nothing : Since::anything;
+  return change;
+}
+
+// One list, and it was not touched but at its end.
+bool LinkMapFollower::has_only_grown(const Glance& glance) const {
+  if (since_ != Since::adding || known_.empty() || known_.back().raw.space != 0 ||
+      (glance.debug[0] & int_part) != 1 || glance.last.empty()) {
+    return false;
+  }
+  const RawEntry& last = known_.back().raw;
+  return glance.last[0] == last.bias && glance.last[1] == last.name &&
+         glance.last[2] == last.dynamic &&
+         (private_word_ == 0 ||
+          (spaces_ && !glance.spaces.empty() &&
+           spaces_in(
+               glance.spaces, spaces_->address, glance.debug, elf_class_ == ElfClass::elf32 ? 4 : 8)
+               .empty()));
+}
+
+std::optional<LinkMapChange> LinkMapFollower::look_at_end(SteadyMemory& memory,
+                                                          const Glance& glance) {
+  std::vector<Known> came;
+  std::vector<std::string> tails;
+  for (std::uint64_t at = glance.last[next_word]; at != 0;) {
+    std::vector<Range> ranges = {{at, record_words * memory.word()}};
+    if (private_word_ != 0) {
+      ranges.push_back(private_tail(at, private_word_, memory.word()));
+    }
+    auto pieces = memory.bytes_of(ranges);
+    const auto word = to_words(pieces[0], memory.word());
+    if (word.empty() || came.size() == most_new) {
+      return std::nullopt;
+    }
+    const RawEntry entry{at, 0, word[0], word[1], word[2], word[5], word[6], word[7]};
+    came.push_back({entry, "", private_word_ != 0 && entry.real != at});
+    tails.push_back(pieces.size() > 1 ? std::move(pieces[1]) : "");
+    at = word[next_word];
+  }
+  std::vector<std::size_t> fresh;
+  for (Known& known : came) {
+    fresh.push_back(known_.size());
+    known_.push_back(std::move(known));
+  }
+  LinkMapChange change;
+  change.came = take_new(memory, fresh, std::move(tails));
+  return change;
+}
+
+std::optional<LinkMapChange> LinkMapFollower::look_at_all(SteadyMemory& memory,
+                                                          std::uint64_t r_debug,
+                                                          const Glance& glance) {
+  std::vector<std::uint64_t> r_debugs = {r_debug};
+  if (spaces_) {
+    const auto words = glance.spaces.empty()
+                           ? memory.peek(spaces_->address, spaces_->bytes / memory.word())
+                           : glance.spaces;
+    const auto others = spaces_in(words, spaces_->address, glance.debug, memory.word());
+    r_debugs.insert(r_debugs.end(), others.begin(), others.end());
+  }
   if (!loader_at_work(memory, r_debugs).empty()) {
     return std::nullopt;
   }
@@ -89,43 +182,58 @@ std::optional<LinkMapChange> LinkMapFollower::look(std::uint64_t r_debug) {
     }
   }
   known_ = std::move(now);
-  change.came = take_new(memory, fresh);
+  change.came = take_new(memory, fresh, {});
   return change;
 }
 
 std::vector<NewObject> LinkMapFollower::take_new(SteadyMemory& memory,
-                                                 std::span<const std::size_t> fresh) {
+                                                 std::span<const std::size_t> fresh,
+                                                 std::vector<std::string> tails) {
   if (fresh.empty()) {
     return {};
   }
   read_names(memory, fresh);
+  if (tails.empty() && private_word_ != 0) {
+    std::vector<Range> ranges;
+    for (const std::size_t place : fresh) {
+      ranges.push_back(private_tail(known_[place].raw.address, private_word_, memory.word()));
+    }
+    tails = memory.bytes_of(ranges);
+  }
   std::vector<NewObject> objects;
-  std::vector<std::size_t> places;
-  for (const std::size_t place : fresh) {
-    const Known& known = known_[place];
-    if (!known.proxy) {
-      objects.push_back({known.raw.address,
-                         known.name,
-                         known.raw.bias,
-                         known.raw.dynamic,
-                         static_cast<std::int64_t>(known.raw.space),
-                         0,
-                         LinkMapEntry::Start::unknown});
-      places.push_back(place);
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    const Known& known = known_[fresh[i]];
+    if (known.proxy) {
+      continue;
+    }
+    objects.push_back({known.raw.address,
+                       known.name,
+                       known.raw.bias,
+                       known.raw.dynamic,
+                       static_cast<std::int64_t>(known.raw.space),
+                       0,
+                       LinkMapEntry::Start::unknown});
+    if (private_word_ != 0) {
+      take_private(fresh[i], tails[i], objects.back());
     }
   }
-  if (private_word_ != 0) {
-    read_private(memory, places, objects);
-  } else {
+  if (private_word_ == 0) {
     find_who_needs(objects);
   }
   return objects;
 }
 
 void LinkMapFollower::read_names(SteadyMemory& memory, std::span<const std::size_t> fresh) {
-  std::vector<TextWish> wishes;
+  std::vector<Range> ranges;
   for (const std::size_t place : fresh) {
-    wishes.push_back({known_[place].raw.name, "", {}});
+    const std::uint64_t name = known_[place].raw.name;
+    const std::uint64_t to_page_end = page_bytes - name % page_bytes;
+    ranges.push_back({name, static_cast<std::size_t>(std::min(path_bytes, to_page_end))});
+  }
+  const auto starts = memory.bytes_of(ranges);
+  std::vector<TextWish> wishes;
+  for (std::size_t i = 0; i < fresh.size(); ++i) {
+    wishes.push_back({known_[fresh[i]].raw.name, starts[i], {}});
   }
   auto names = memory.texts_of(wishes);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -133,25 +241,16 @@ void LinkMapFollower::read_names(SteadyMemory& memory, std::span<const std::size
   }
 }
 
-void LinkMapFollower::read_private(SteadyMemory& memory,
-                                   std::span<const std::size_t> fresh,
-                                   std::vector<NewObject>& objects) {
-  std::unordered_map<std::uint64_t, std::uint64_t> dynamic_of;
-  for (const Known& known : known_) {
-    dynamic_of[known.raw.address] = known.raw.dynamic;
-  }
-  std::vector<Range> ranges;
-  for (const NewObject& object : objects) {
-    ranges.push_back(private_tail(object.record, private_word_, memory.word()));
-  }
-  const auto tails = memory.bytes_of(ranges);
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    objects[i].space = static_cast<std::int64_t>(known_[fresh[i]].raw.lmid);
-    if (const auto tail = parse_private_tail(tails[i], memory.word())) {
-      const auto requester = dynamic_of.find(tail->requester);
-      objects[i].requester = requester == dynamic_of.end() ? 0 : requester->second;
-      objects[i].start = tail->start;
-    }
+void LinkMapFollower::take_private(std::size_t place,
+                                   std::string_view tail,
+                                   NewObject& object) const {
+  object.space = static_cast<std::int64_t>(known_[place].raw.lmid);
+  if (const auto fields = parse_private_tail(tail, elf_class_ == ElfClass::elf32 ? 4 : 8)) {
+    const auto requester = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
+      return known.raw.address == fields->requester;
+    });
+    object.requester = requester == known_.end() ? 0 : requester->raw.dynamic;
+    object.start = fields->start;
   }
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 // The link maps of a process that is stopped whenever its loader has changed them: what has come
-// and gone since the last look. After the first look only what is new is read, so a look costs
-// microseconds however many objects there are.
+// and gone since the last look.
+//
+// A loader that has done nothing but add objects to the one list of the process has put them at its
+// end: then a look costs three system calls, however many objects there are. Whatever else it did,
+// or may have done, all lists are walked again.
 
 #include "tracso/target.hpp"
 
@@ -53,20 +56,38 @@ class LinkMapFollower {
     bool proxy = false;  // ld.so's stand-in in another namespace: no object of its own
   };
 
-  bool calibrate();
-  std::vector<std::uint64_t> all_r_debugs(std::uint64_t r_debug) const;
-  std::vector<NewObject> take_new(SteadyMemory& memory, std::span<const std::size_t> fresh);
+  /// What the loader was seen to do since the lists were read.
+  enum class Since : std::uint8_t { nothing, adding, anything };
+
+  /// What one system call tells.
+  struct Glance {
+    std::vector<std::uint64_t> debug;   // of the base namespace, from r_version on
+    std::vector<std::uint64_t> last;    // of the last known record
+    std::vector<std::uint64_t> spaces;  // of the variable that holds unchained namespaces
+  };
+
+  bool calibrate(std::uint64_t r_debug);
+  Glance glance(SteadyMemory& memory, std::uint64_t r_debug) const;
+  bool has_only_grown(const Glance& glance) const;
+  std::optional<LinkMapChange> look_at_end(SteadyMemory& memory, const Glance& glance);
+  std::optional<LinkMapChange> look_at_all(SteadyMemory& memory,
+                                           std::uint64_t r_debug,
+                                           const Glance& glance);
+  /// `tails` of the private fields, in the same order; empty: not read yet.
+  std::vector<NewObject> take_new(SteadyMemory& memory,
+                                  std::span<const std::size_t> fresh,
+                                  std::vector<std::string> tails);
   void read_names(SteadyMemory& memory, std::span<const std::size_t> fresh);
-  void read_private(SteadyMemory& memory,
-                    std::span<const std::size_t> fresh,
-                    std::vector<NewObject>& objects);
+  void take_private(std::size_t place, std::string_view tail, NewObject& object) const;
   void find_who_needs(std::vector<NewObject>& objects) const;
 
   const ProcessSource& process_;
   ElfClass elf_class_;
   bool calibrated_ = false;
   std::size_t private_word_ = 0;
-  std::uint64_t loader_ = 0;  // its record
+  std::uint64_t loader_ = 0;     // its record
+  std::optional<Range> spaces_;  // where unchained namespaces lie
+  Since since_ = Since::anything;
   std::vector<Known> known_;
   std::string problem_;
 };

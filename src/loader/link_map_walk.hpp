@@ -44,6 +44,17 @@ std::vector<std::uint64_t> unchained_spaces(const ProcessSource& process,
                                             ElfClass elf_class,
                                             std::uint64_t r_debug);
 
+/// Where they would be found: ld.so's own variable that all of them lie in. It does not move.
+/// nullopt: they are chained, or it is not glibc.
+std::optional<Range> spaces_variable(const ProcessSource& process,
+                                     ElfClass elf_class,
+                                     std::uint64_t r_debug);
+/// Those in the words of that variable; `base` are five words of the first r_debug.
+std::vector<std::uint64_t> spaces_in(std::span<const std::uint64_t> variable,
+                                     std::uint64_t address,
+                                     std::span<const std::uint64_t> base,
+                                     std::size_t word);
+
 /// Three values of the program that only its own record has side by side.
 struct ProgramMark {
   std::uint64_t phdr = 0, entry = 0, phnum = 0;

@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <vector>
 
 namespace tracso::os {
 namespace {
@@ -164,8 +165,8 @@ Result<Done> LiveProcess::read_memory(std::uint64_t address, std::span<std::byte
 // The kernel stops at the first piece that is not there; the rest is tried again behind it.
 void LiveProcess::read_memory(std::span<MemoryRead> pieces) const {
   constexpr std::size_t most = 512;  // below IOV_MAX
-  std::array<iovec, most> local{};
-  std::array<iovec, most> remote{};
+  std::vector<iovec> local(std::min(most, pieces.size()));
+  std::vector<iovec> remote(local.size());
   std::size_t at = 0;
   while (at < pieces.size()) {
     const std::size_t count = std::min(most, pieces.size() - at);

@@ -31,11 +31,17 @@ class ImportChainReader::Reading {
   std::vector<ImportStep> chain(ThreadKey thread) {
     if (stacks_.empty()) {
       restart();
+      locate_runtimes();  // those that are known have perhaps begun to work
+    }
+    if (stacks_.empty()) {
       find_runtimes();
       locate_runtimes();
     }
     for (auto& stack : stacks_) {
-      restart();
+      if (!std::exchange(fetched_, false)) {
+        restart();
+        stack.fetch();
+      }
       auto steps = stack.chain(thread);
       incomplete_ += stack.is_complete() ? 0 : 1;
       if (!steps.empty()) {
@@ -47,6 +53,17 @@ class ImportChainReader::Reading {
 
   std::size_t incomplete() const { return incomplete_; }
 
+  void find_runtimes();
+
+  // Of one runtime only: another would begin with what this one has read.
+  void fetch() {
+    if (stacks_.size() == 1) {
+      restart();
+      stacks_.front().fetch();
+      fetched_ = true;
+    }
+  }
+
  private:
   void restart() {
     ReadLimits limits;
@@ -56,7 +73,6 @@ class ImportChainReader::Reading {
     memory_.restart(limits);
   }
 
-  void find_runtimes();
   void locate_runtimes();
 
   Target target_;
@@ -65,6 +81,7 @@ class ImportChainReader::Reading {
   std::vector<Runtime> runtimes_;                                           // not located yet
   std::vector<ImportStack> stacks_;
   std::size_t incomplete_ = 0;
+  bool fetched_ = false;  // for the next chain
 };
 
 // A program without Python maps object after object; each is looked at once.
@@ -109,6 +126,14 @@ ImportChainReader& ImportChainReader::operator=(ImportChainReader&&) noexcept = 
 
 std::vector<ImportStep> ImportChainReader::chain(pid_t thread, std::uint64_t thread_pointer) {
   return reading_->chain({thread, thread_pointer});
+}
+
+void ImportChainReader::fetch() {
+  reading_->fetch();
+}
+
+void ImportChainReader::prepare() {
+  reading_->find_runtimes();
 }
 
 std::size_t ImportChainReader::incomplete_chains() const {

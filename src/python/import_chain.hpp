@@ -28,8 +28,15 @@ class ImportChainReader {
   ImportChainReader(ImportChainReader&&) noexcept;
   ImportChainReader& operator=(ImportChainReader&&) noexcept;
 
+  /// Looks for the Python ahead of the first chain, in a process that may run meanwhile.
+  void prepare();
+
+  /// Fetches now what the next chain will probably ask for: it is told of the memory as it is now.
+  void fetch();
+
   /// The imports under way in that thread, outermost first; empty: no Python, none that runs in
-  /// this thread, or no import. The thread must stand still meanwhile. `thread` is its kernel
+  /// this thread, or no import. The thread must stand still meanwhile, or be busy in C code that
+  /// does not return. `thread` is its kernel
   /// thread id, `thread_pointer` the register by which it finds its own memory (fs_base,
   /// tpidr_el0); 0: not known, then a Python before 3.11 is read only if it has one thread.
   std::vector<ImportStep> chain(pid_t thread, std::uint64_t thread_pointer);

@@ -2,7 +2,8 @@
 // the frames; their code objects, which tell the roles; and of the few frames that asked for an
 // import, the line and the name of their module. Nothing is kept between two readings but where
 // the runtime lies, the hash of "__name__", and which code objects are importlib's: these live as
-// long as the interpreter. A module's code does not, and its place may soon hold another's.
+// long as the interpreter. A module's code does not, and its place may soon hold another's. Which
+// places were read is kept too: the next reading begins by reading them all again, in one go.
 
 #include "python/import_stack.hpp"
 
@@ -174,8 +175,12 @@ ImportStep ImportStack::step_of(const PlannedStep& planned) {
   return step;
 }
 
-std::vector<ImportStep> ImportStack::chain(ThreadKey thread) {
+void ImportStack::fetch() {
   objects_.forget_objects();
+  memory_.fetch_as_before();
+}
+
+std::vector<ImportStep> ImportStack::chain(ThreadKey thread) {
   complete_ = true;
   if (!read_frames(thread)) {
     return {};

@@ -22,6 +22,9 @@ class ImportStack {
   ImportStack(MemoryReader& memory, std::uint64_t runtime, const Layout& layout)
       : memory_(memory), objects_(memory, layout), runtime_(runtime) {}
 
+  /// Begins a new reading with what the last one asked for. To be called before each chain.
+  void fetch();
+
   /// The imports under way in a thread that stands still, outermost first; empty: it runs no Python
   /// of this runtime.
   std::vector<ImportStep> chain(ThreadKey thread);

@@ -13,6 +13,7 @@ constexpr std::uint64_t highest_address = std::uint64_t{1} << 56;
 constexpr std::uint64_t longest_cached = 32768;
 constexpr std::uint64_t longest_planned = std::uint64_t{1} << 20;
 constexpr std::uint32_t reads_per_clock_look = 1024;
+constexpr std::size_t most_remembered = 4096;  // lines: 2 MB
 
 bool is_address(std::uint64_t address, std::uint64_t bytes) {
   return address >= page_bytes && address < highest_address && bytes <= highest_address - address;
@@ -40,6 +41,17 @@ std::byte* MemoryReader::new_line() {
 }
 
 void MemoryReader::forget() {
+  if (!lines_.empty()) {
+    asked_before_.clear();
+    for (const auto& [number, line] : lines_) {
+      if (asked_before_.size() == most_remembered) {
+        break;
+      }
+      if (line.asked && line.bytes != nullptr) {
+        asked_before_.push_back(number);
+      }
+    }
+  }
   lines_.clear();
   planned_.clear();
   used_lines_ = 0;
@@ -62,6 +74,15 @@ void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {
       planned_.push_back(number);
     }
   }
+}
+
+void MemoryReader::fetch_as_before() {
+  for (const auto number : asked_before_) {
+    if (lines_.count(number) == 0) {
+      planned_.push_back(number);
+    }
+  }
+  fetch();
 }
 
 void MemoryReader::fetch() {
@@ -95,7 +116,8 @@ void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
   process_.read_memory(std::span(pieces));
   for (const auto& piece : pieces) {
     for (std::size_t at = 0; at < piece.into.size(); at += line_bytes) {
-      lines_[(piece.address + at) / line_bytes] = piece.got ? piece.into.data() + at : nullptr;
+      lines_[(piece.address + at) / line_bytes].bytes =
+          piece.got ? piece.into.data() + at : nullptr;
     }
   }
 }
@@ -115,14 +137,21 @@ const std::byte* MemoryReader::fetch_line(std::uint64_t number) {
   }
   fetch_lines(wanted);
   const auto fetched = lines_.find(number);
-  return fetched == lines_.end() ? nullptr : fetched->second;
+  if (fetched == lines_.end()) {
+    return nullptr;
+  }
+  fetched->second.asked = true;
+  return fetched->second.bytes;
 }
 
 const std::byte* MemoryReader::line(std::uint64_t number) {
   if (number != last_number_) {
     const auto known = lines_.find(number);
-    last_line_ = known == lines_.end() ? fetch_line(number) : known->second;
+    last_line_ = known == lines_.end() ? fetch_line(number) : known->second.bytes;
     last_number_ = number;
+    if (known != lines_.end()) {
+      known->second.asked = true;
+    }
   }
   return last_line_;
 }

@@ -53,6 +53,8 @@ class MemoryReader {
 
   /// Starts a new pass: nothing read so far is believed any more.
   void forget();
+  /// Reads in one go what the last pass has asked for: one much like it will ask for most of it.
+  void fetch_as_before();
 
   /// The same for work that has limits of its own: what was spent before does not count.
   void restart(ReadLimits limits);
@@ -79,12 +81,19 @@ class MemoryReader {
 
   const ProcessSource& process_;
   ReadLimits limits_;
-  std::unordered_map<std::uint64_t, std::byte*> lines_;  // null: cannot be read
+
+  struct Line {
+    std::byte* bytes = nullptr;  // null: cannot be read
+    bool asked = false;          // not only read along with others
+  };
+
+  std::unordered_map<std::uint64_t, Line> lines_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::size_t used_lines_ = 0;
   std::uint64_t last_number_ = 0;  // of the line that was asked for last; 0: none
   const std::byte* last_line_ = nullptr;
   std::vector<std::uint64_t> planned_;
+  std::vector<std::uint64_t> asked_before_;  // lines, in the last pass
   std::uint64_t bytes_ = 0;
   std::uint32_t reads_ = 0;
   bool exhausted_ = false;

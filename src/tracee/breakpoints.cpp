@@ -61,7 +61,7 @@ const Breakpoints::Site* Breakpoints::find(std::uint64_t address) const {
   return site == sites_.end() ? nullptr : &*site;
 }
 
-Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address) {
+Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address, AtBreakpoint then) {
   const std::string subject = fmt::format("address {:#x} of process {}", address, stopped);
   const auto code = breakpoint_code();
   if (code.empty()) {
@@ -75,7 +75,7 @@ Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address) {
   if (!word) {
     return denied;
   }
-  Site site{address, {}, true};
+  Site site{address, {}, true, then};
   std::copy_n(word->bytes.begin() + static_cast<std::ptrdiff_t>(word->offset),
               code.size(),
               site.original.begin());
@@ -138,6 +138,11 @@ void Breakpoints::forget() {
 bool Breakpoints::is_inserted(std::uint64_t address) const {
   const Site* site = find(address);
   return site != nullptr && site->inserted;
+}
+
+bool Breakpoints::returns(std::uint64_t address) const {
+  const Site* site = find(address);
+  return site != nullptr && site->inserted && site->then == AtBreakpoint::returns;
 }
 
 bool Breakpoints::is_known(std::uint64_t address) const {

@@ -17,6 +17,12 @@
 
 namespace tracso::tracee {
 
+/// What becomes of a thread that has run into one.
+enum class AtBreakpoint : std::uint8_t {
+  stays,   ///< it stands at the address
+  returns  ///< at the first instruction of a function that does nothing: it has returned from it
+};
+
 class Breakpoints {
  public:
   /// From now on it is told of all that is put where.
@@ -27,7 +33,9 @@ class Breakpoints {
 
   /// Puts one at an address. `stopped` is any stopped thread of the process. unsupported: not on
   /// this processor; denied: that memory cannot be changed.
-  Result<Done> insert(pid_t stopped, std::uint64_t address);
+  Result<Done> insert(pid_t stopped,
+                      std::uint64_t address,
+                      AtBreakpoint then = AtBreakpoint::stays);
   /// Puts the original bytes back. The address is remembered: threads that have already run into
   /// it may report so later.
   void remove(pid_t stopped, std::uint64_t address);
@@ -38,6 +46,8 @@ class Breakpoints {
   void forget();
 
   bool is_inserted(std::uint64_t address) const;
+  /// Is a thread to return that has run into it?
+  bool returns(std::uint64_t address) const;
   /// Inserted now, or once and removed.
   bool is_known(std::uint64_t address) const;
 
@@ -49,6 +59,7 @@ class Breakpoints {
     std::uint64_t address = 0;
     std::array<std::uint8_t, 8> original{};
     bool inserted = false;
+    AtBreakpoint then = AtBreakpoint::stays;
   };
 
   const Site* find(std::uint64_t address) const;

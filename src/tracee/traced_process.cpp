@@ -142,9 +142,11 @@ std::optional<Event> TracedProcess::digest_signal(pid_t thread, int signal) {
   }
   const std::uint64_t address = registers->breakpoint_address();
   registers->set_pc(address);
+  // The return too is done here: should we be killed before it is resumed, the thread goes on well.
+  const bool returned = breakpoints_.returns(address) && registers->return_to_caller(thread);
   registers->give_to(thread);
   if (breakpoints_.is_inserted(address)) {
-    return Event{Event::Kind::breakpoint, thread, 0, address};
+    return Event{Event::Kind::breakpoint, thread, 0, address, registers, returned};
   }
   resume(thread);  // it ran into it before it was removed
   return std::nullopt;

@@ -15,6 +15,7 @@
 #include "tracee/breakpoints.hpp"
 #include "tracee/call_windows.hpp"
 #include "tracee/offspring.hpp"
+#include "tracee/registers.hpp"
 #include "tracee/stop.hpp"
 
 #include <sys/types.h>
@@ -38,7 +39,7 @@ enum class ChildProcesses : std::uint8_t { let_go, followed };
 struct Event {
   enum class Kind : std::uint8_t {
     executed,        ///< a new program: all other threads are gone, breakpoints are forgotten
-    breakpoint,      ///< the thread stands at `address`; the breakpoint is still inserted
+    breakpoint,      ///< the thread has come to `address`; the breakpoint is still inserted
     signal,          ///< signal `value` is about to be delivered; to be given to resume()
     exiting,         ///< the thread ends; its memory is whole; `value` is a wait status
     born,            ///< `value` is the number of a child process, or of a child's child
@@ -53,6 +54,9 @@ struct Event {
   pid_t thread = 0;
   int value = 0;
   std::uint64_t address = 0;
+  std::optional<Registers> registers = {};  ///< of a thread at a breakpoint
+  /// It stands behind the function that begins at `address`, not at it (AtBreakpoint::returns).
+  bool returned = false;
 };
 
 class TracedProcess {

@@ -3,8 +3,9 @@
 
 Usage: run_overhead.py TRACSO [--python PYTHON] [--pairs N] [--json FILE]
 
-Pairs: the command alone and under tracso, in turns, the order changing from pair to pair, so that whatever else the machine does hits both
-alike. A figure is the median over the pairs of the ratio (or difference) within a pair; the quartiles stand beside it. Nothing is measured
+Rounds: the command alone, under tracso, and (x86-64, glibc) under a bare tracer that only lets it stop where tracso does at loads: what no
+tracer can do without. In turns, the order changing from round to round, so that whatever else the machine does hits all
+alike; on a busy machine run it as "chrt -f 10". A figure is the median over the rounds of the ratio (or difference) within a round, with quartiles. Nothing is measured
 by tracso: the command says itself what the clock was when it began and how long its import took. So three things are kept apart:
 
   start   from the moment before the fork to the command's first own line
@@ -37,6 +38,77 @@ int main(int argc, char **argv) {
 }
 """
 
+# Traces from the start, one breakpoint where the loader tells of its list, whose return is done in its place: argv is OFFSET COMMAND...
+BARE = r"""
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static unsigned long hook;
+static void insert(pid_t pid, unsigned long offset) {
+  char name[64];
+  unsigned long words[128] = {0};
+  snprintf(name, sizeof name, "/proc/%d/auxv", pid);
+  int file = open(name, O_RDONLY);
+  ssize_t size = read(file, words, sizeof words);
+  close(file);
+  for (ssize_t i = 0; i + 1 < size / 8; i += 2) if (words[i] == AT_BASE) hook = words[i + 1] + offset;
+  long code = ptrace(PTRACE_PEEKTEXT, pid, hook, 0);
+  ptrace(PTRACE_POKETEXT, pid, hook, (code & ~255L) | 0xcc);
+}
+static int returns(pid_t thread) {
+  struct user_regs_struct registers;
+  struct iovec room = {&registers, sizeof registers};
+  ptrace(PTRACE_GETREGSET, thread, NT_PRSTATUS, &room);
+  if (hook == 0 || registers.rip != hook + 1) return 0;
+  registers.rip = ptrace(PTRACE_PEEKTEXT, thread, registers.rsp, 0);
+  registers.rsp += 8;
+  ptrace(PTRACE_SETREGSET, thread, NT_PRSTATUS, &room);
+  return 1;
+}
+int main(int argc, char **argv) {
+  int go[2], status;
+  char letter = 0;
+  if (argc < 3 || pipe(go) != 0) return 1;
+  pid_t command = fork(), thread;
+  if (command == 0) {
+    close(go[1]);
+    if (read(go[0], &letter, 1) == 1) execvp(argv[2], argv + 2);
+    _exit(127);
+  }
+  ptrace(PTRACE_SEIZE, command, 0, PTRACE_O_TRACEEXEC);
+  if (write(go[1], &letter, 1) != 1) return 1;
+  while ((thread = waitpid(-1, &status, __WALL)) > 0) {
+    if (WIFEXITED(status) && thread == command) return WEXITSTATUS(status);
+    if (!WIFSTOPPED(status)) continue;
+    int number = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+    if (status >> 16 == PTRACE_EVENT_EXEC) insert(thread, strtoul(argv[1], NULL, 16));
+    if (number == SIGTRAP && returns(thread)) number = 0;
+    ptrace(PTRACE_CONT, thread, 0, number);
+  }
+  return 1;
+}
+"""
+
+
+def bare_tracer(folder, python):
+    """The start of its command line; empty: not on this machine."""
+    headers = subprocess.run(["readelf", "-lW", os.path.realpath(python)], capture_output=True, text=True, check=False).stdout
+    loader = headers.split("interpreter: ")[1].split("]")[0] if "interpreter: " in headers else ""
+    names = subprocess.run(["readelf", "-W", "--dyn-syms", loader], capture_output=True, text=True, check=False).stdout if loader else ""
+    places = [line.split()[1] for line in names.splitlines() if "_dl_debug_state" in line]
+    if os.uname().machine != "x86_64" or not places:
+        return []
+    (pathlib.Path(folder) / "bare.c").write_text(BARE)
+    subprocess.run(["cc", "-O2", "-o", folder + "/bare", folder + "/bare.c"], check=True)
+    return [folder + "/bare", places[0]]
+
 
 def once(command, says):
     began = time.monotonic_ns()
@@ -48,16 +120,16 @@ def once(command, says):
     return {"start": first - began, "import": last - first, "whole": ended - began}
 
 
-def pairs_of(command, tracso, count, says):
-    alone_first = True
-    pairs = []
+def rounds_of(command, tracers, count, says):
+    """[[alone, under the first tracer, ...], ...]"""
+    commands = [command, *([*tracer, *command] for tracer in tracers)]
+    rounds = []
     for number in range(count + 1):
-        order = [command, [tracso, "--run", *command]]
-        runs = [once(c, says) for c in (order if alone_first else order[::-1])]
+        first = number % len(commands)
+        runs = {i: once(commands[i], says) for i in [*range(first, len(commands)), *range(first)]}
         if number > 0:  # the first one only warms up
-            pairs.append(runs if alone_first else runs[::-1])
-        alone_first = not alone_first
-    return pairs
+            rounds.append([runs[i] for i in range(len(commands))])
+    return rounds
 
 
 def spread(values):
@@ -65,15 +137,20 @@ def spread(values):
     return {"median": statistics.median(values), "low": quarters[0], "high": quarters[2]}
 
 
-def summary(name, pairs):
-    ratios = spread([b["import"] / a["import"] for a, b in pairs]) if pairs[0][0]["import"] > 0 else None
+def ratio_of_import(rounds, which):
+    imports = statistics.median(runs[0]["import"] for runs in rounds) > 100_000 and len(rounds[0]) > which
+    return spread([runs[which]["import"] / runs[0]["import"] for runs in rounds]) if imports else None
+
+
+def summary(name, rounds):
     return {
         "command": name,
-        "pairs": len(pairs),
-        "alone_ms": statistics.median(a["import"] for a, _ in pairs) / 1e6,
-        "import_ratio": ratios,
-        "start_ms": spread([(b["start"] - a["start"]) / 1e6 for a, b in pairs]),
-        "whole_ms": spread([(b["whole"] - a["whole"]) / 1e6 for a, b in pairs]),
+        "pairs": len(rounds),
+        "alone_ms": statistics.median(runs[0]["import"] for runs in rounds) / 1e6,
+        "import_ratio": ratio_of_import(rounds, 1),
+        "bare_ratio": ratio_of_import(rounds, 2),
+        "start_ms": spread([(runs[1]["start"] - runs[0]["start"]) / 1e6 for runs in rounds]),
+        "whole_ms": spread([(runs[1]["whole"] - runs[0]["whole"]) / 1e6 for runs in rounds]),
     }
 
 
@@ -105,12 +182,14 @@ def main():
                 commands.append((f"python3 -c '{code}'", [options.python, "-c", SAYS.format(code=code)]))
             else:
                 print(f"left out: {code}", file=sys.stderr)
+        bare = bare_tracer(folder, options.python)
+        tracers = [[tracso, "--run"], *([bare] if bare else [])]
         for name, command in commands:
-            rows.append(summary(name, pairs_of(command, tracso, options.pairs, says)))
-    print(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {options.pairs} pairs; median (quartiles).\n")
-    print("| command | import alone, ms | import, ratio | start, ms more | whole, ms more |\n|---|---|---|---|---|")
+            rows.append(summary(name, rounds_of(command, tracers, options.pairs, says)))
+    print(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; {options.pairs} rounds; median (quartiles).\n")
+    print("| command | import alone, ms | import, ratio | bare stops, ratio | start, ms more | whole, ms more |\n|---|---|---|---|---|---|")
     for row in rows:
-        print(f"| `{row['command']}` | {row['alone_ms']:.1f} | {text(row['import_ratio'], '.3f')} | {text(row['start_ms'], '.1f')} | {text(row['whole_ms'], '.1f')} |")
+        print(f"| `{row['command']}` | {row['alone_ms']:.1f} | {text(row['import_ratio'], '.3f')} | {text(row['bare_ratio'], '.3f')} | {text(row['start_ms'], '.1f')} | {text(row['whole_ms'], '.1f')} |")
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
 

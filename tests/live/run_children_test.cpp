@@ -44,7 +44,12 @@ std::size_t not_looked_at(const launch::RunResult& result) {
 
 SeenRun check_same(const Arguments& argv, const Change& change = {}) {
   const Native native = run_natively(argv);
-  SeenRun ran = run(argv, change);
+  SeenRun ran = run(argv, [&](launch::RunOptions& options) {
+    options.record_loads = true;  // as users run it: children copy the breakpoints of the loader
+    if (change) {
+      change(options);
+    }
+  });
   CAPTURE(argv, ran.err);
   REQUIRE(ran.result);
   CHECK(ran.out == native.out);

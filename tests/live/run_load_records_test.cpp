@@ -91,9 +91,46 @@ TEST_CASE("run loads: a plugin's plugin belongs to the plugin", "[live][run][loa
 TEST_CASE("run loads: musl's dlopen is noted when it begins", "[live][run][loads]") {
   const auto made = plugin_programs("records-musl", "musl-gcc");
   check_plugins(made, "program");
-  const auto result = record({made.program, "open:/nowhere.so"});
+  const auto result = record({made.program, "open:" + (made / "leaf.so")});
   CHECK(result.failed_loads.empty());
-  CHECK(has_notice(result, "failed-loads-not-seen"));
+  CHECK_FALSE(has_notice(result, "failed-loads-not-seen"));
+}
+
+TEST_CASE("run loads: what musl refuses is told in its words", "[live][run][loads]") {
+  const auto made = plugin_programs("refused-musl", "musl-gcc");
+  // The symbol that is not there is dlsym's affair, and refuses no dlopen.
+  const auto result = record({made.program,
+                              "open:/nowhere.so",
+                              "open:" + (made / "plugin.so"),
+                              "symbol",
+                              "plugin:" + (made / "needy.so"),
+                              "open:" + (made / "undefined.so"),
+                              "open:" + (made / "program.c"),
+                              "thread:" + (made / "leaf.so"),
+                              "open:libtracso_nowhere.so.7"});
+
+  struct Expected {
+    std::string asked, name, reason, requester;
+  };
+
+  const std::string missing = "No such file or directory";
+  const std::vector<Expected> expected = {
+      {"/nowhere.so", "/nowhere.so", missing, "program"},
+      {made / "needy.so",
+       "gone.so",
+       missing + " (needed by " + (made / "needy.so") + ")",
+       "plugin.so"},
+      {made / "undefined.so", made / "undefined.so", "leaf: symbol not found", "program"},
+      {made / "program.c", made / "program.c", "Exec format error", "program"},
+      {"libtracso_nowhere.so.7", "libtracso_nowhere.so.7", missing, "program"}};
+  REQUIRE(result.failed_loads.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const launch::FailedLoad& failed = result.failed_loads[i];
+    CHECK(failed.asked == expected[i].asked);
+    CHECK(failed.name == expected[i].name);
+    CHECK(failed.reason == expected[i].reason);
+    CHECK(name_at(result, failed.requester) == expected[i].requester);
+  }
 }
 
 TEST_CASE("run loads: what is unloaded and comes back is another load", "[live][run][loads]") {

@@ -1,4 +1,5 @@
-// A command that is run by us does exactly what it does alone: same output, same end.
+// A command that is run by us does exactly what it does alone: same output, same end. With the
+// breakpoints in its loader, as users run it, and without.
 
 #include "support/catch.hpp"
 #include "support/run_support.hpp"
@@ -10,12 +11,15 @@ namespace {
 
 SeenRun check_same(const Arguments& argv) {
   const Native native = run_natively(argv);
-  SeenRun ran = run(argv);
-  CAPTURE(argv, ran.err);
-  REQUIRE(ran.result);
-  CHECK(ran.out == native.out);
-  CHECK(shell_status(*ran.result) == native.status);
-  CHECK(ran.looks.size() == 1);
+  SeenRun ran;
+  for (const bool records : {false, true}) {
+    ran = run(argv, [&](launch::RunOptions& options) { options.record_loads = records; });
+    CAPTURE(argv, records, ran.err);
+    REQUIRE(ran.result);
+    CHECK(ran.out == native.out);
+    CHECK(shell_status(*ran.result) == native.status);
+    CHECK(ran.looks.size() == 1);
+  }
   return ran;
 }
 

@@ -17,9 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-PACKAGES = "numpy pandas requests cryptography pyyaml cython lxml"
+PACKAGES = "numpy pandas requests cryptography pyyaml cython lxml scikit-learn"
 IMPORTS = {"requests": "import requests", "cryptography": "from cryptography.hazmat.primitives.ciphers.aead import AESGCM", "numpy": "import numpy",
-           "pandas": "import pandas", "pyyaml": "import yaml, yaml._yaml", "cython": "import Cython.Compiler.Scanning", "lxml": "import lxml.etree, lxml.objectify"}
+           "pandas": "import pandas", "pyyaml": "import yaml, yaml._yaml", "cython": "import Cython.Compiler.Scanning", "lxml": "import lxml.etree, lxml.objectify",
+           "scikit-learn": "import sklearn.linear_model, sklearn.ensemble"}
 LOCAL = ["import ssl, sqlite3, ctypes, decimal", "import ctypes; ctypes.CDLL('libcrypt.so.1'); import json, bz2"]
 
 
@@ -32,7 +33,8 @@ def loader_words(text):
     objects, order = {}, []
     for line in text.splitlines():
         body = line.split(":\t", 1)[-1]
-        asked = re.match(r"file=(\S+) \[\d+\];  (needed|dynamically loaded) by (\S+) \[\d+\]", body)
+        # Later it says "needed by ... (relocation dependency)" of whose symbol was taken: that loads nothing.
+        asked = re.match(r"file=(\S+) \[\d+\];  (needed|dynamically loaded) by (\S+) \[\d+\]$", body)
         if asked:
             objects[base(asked[1])] = (asked[2], asked[3])
         started = re.match(r"calling init: (\S+)", body)

@@ -83,6 +83,9 @@ TEST_CASE("refusals: the loader's words get a meaning", "[loads]") {
        {"undefined symbol: PyFloat_Type", "defines that symbol"},
        {"invalid ELF header", "no shared library"},
        {"file too short", "no shared library"},
+       {"No such file or directory (needed by /opt/p.so)", "no place where the loader"},
+       {"leaf: symbol not found", "defines that symbol"},
+       {"Exec format error", "no shared library"},
        {"cannot enable executable stack as shared object requires", "executable stack"}}));
   CHECK(meaning(build, reason).find(expected) != std::string::npos);
 }

@@ -120,6 +120,12 @@ TEST_CASE("findings: what the loader refused, by how bad it is", "[findings]") {
   SECTION("a name that was tried") {
     CHECK(severity() == Severity::note);
   }
+  SECTION("a name that was tried under musl") {
+    failed.reason = "No such file or directory";
+    CHECK(severity() == Severity::note);
+    failed.reason += " (needed by /opt/plugin.so)";
+    CHECK(severity() == Severity::warning);
+  }
   SECTION("a file that needs what is not there") {
     failed.asked = "/site/_x.so";
     failed.needed_by = "_x.so";

@@ -138,6 +138,54 @@ TEST_CASE("link map follower: while the loader works nothing is told", "[loader]
   CHECK(change->came.size() == 2);
 }
 
+TEST_CASE("link map follower: what was added costs the same however long the list is",
+          "[loader][follower]") {
+  FakeLayout layout;
+  layout.marked = false;  // as that of musl: one list only
+  Case made(layout);
+  const auto state = [&](std::uint64_t value) {
+    made.fake.poke(made.fake.debug(0) + 3 * made.fake.word(), value);
+  };
+  const auto reads_of_look = [&](std::size_t came, std::size_t gone) {
+    const auto before = made.fake.process.memory_reads;
+    const auto change = made.look();
+    REQUIRE(change);
+    CHECK(change->came.size() == came);
+    CHECK(change->gone.size() == gone);
+    return made.fake.process.memory_reads - before;
+  };
+  REQUIRE(made.look());
+  const auto of_all = reads_of_look(0, 0);
+  state(1);  // RT_ADD
+  CHECK_FALSE(made.look());
+  state(0);
+  CHECK(reads_of_look(0, 0) < of_all);
+
+  state(1);
+  CHECK_FALSE(made.look());
+  made.link();
+  state(0);
+  reads_of_look(2, 0);
+
+  // What is taken away while it adds, as by a dlopen that fails, is not overlooked.
+  state(1);
+  CHECK_FALSE(made.look());
+  state(2);  // RT_DELETE
+  CHECK_FALSE(made.look());
+  made.unlink();
+  state(1);
+  CHECK_FALSE(made.look());
+  state(0);
+  reads_of_look(0, 2);
+
+  // Nor that the last record is another one now.
+  state(1);
+  CHECK_FALSE(made.look());
+  made.fake.poke(made.fake.record(2) + 2 * made.fake.word(), 0x1230);  // l_ld
+  state(0);
+  reads_of_look(1, 1);
+}
+
 TEST_CASE("link map follower: a list without an end is a problem", "[loader][follower]") {
   Case made(layout_of(ElfClass::elf64));
   REQUIRE(made.look());

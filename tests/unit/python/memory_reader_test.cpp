@@ -133,3 +133,25 @@ TEST_CASE("memory reader: texts end at their NUL or are none", "[python]") {
   CHECK(memory.text(0x1002bd, 65536) == std::nullopt);  // runs out of memory
   CHECK(memory.text(0x1002bc, 10) == "");
 }
+
+TEST_CASE("memory reader: what the last pass asked for is read again at once, and afresh",
+          "[python]") {
+  test::FakeProcess process;
+  process.read_ahead = false;
+  process.memory[0x100000] = std::string(0x10000, 'a');
+  MemoryReader memory(process, {});
+  CHECK(read(memory, 0x100000, 4) == "aaaa");
+  CHECK(read(memory, 0x104000, 4) == "aaaa");
+  memory.plan(0x108000, 4);  // nobody asks for it
+  memory.fetch();
+  memory.forget();
+  memory.forget();
+  process.memory[0x100000] = std::string(0x10000, 'b');
+  memory.fetch_as_before();
+  const int reads = process.memory_reads;
+  CHECK(read(memory, 0x100000, 4) == "bbbb");
+  CHECK(read(memory, 0x104000, 4) == "bbbb");
+  CHECK(process.memory_reads == reads);
+  CHECK(read(memory, 0x108000, 4) == "bbbb");
+  CHECK(process.memory_reads == reads + 1);
+}
