@@ -66,6 +66,7 @@ enum look { look_at_start, look_later, look_at_attach };
 // 0: it is `deadline` (now_ns; 0: never), and there is more to do.
 int look_for_objects(enum look when, uint64_t deadline);
 void give_slots_back(void);
+void forget_object(struct tracso_object* object);
 uint32_t object_at(uint64_t address);  // index; UINT32_MAX: none
 const char* object_name(uint32_t object);
 int is_main_program(uint32_t object);

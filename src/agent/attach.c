@@ -53,12 +53,8 @@ static int renew_region(int arena) {
     copy_used(region, saved);
     for (uint32_t i = 0; i < region->head.objects; ++i) {
       struct tracso_object* object = &region->object[i];
-      if ((object->flags & tracso_object_gone) != 0) {  // it was not there in this session
-        object->address_taken = object->unresolved = object->full = 0;
-        object->filtered = object->intra = 0;
-        if ((object->flags & tracso_object_partial) != 0) {
-          object->end_slot = object->first_slot;  // of no use: others may be asked for
-        }
+      if ((object->flags & tracso_object_gone) != 0) {
+        forget_object(object);
       }
     }
     for (uint32_t i = 0; i < threads; ++i) {
@@ -66,7 +62,7 @@ static int renew_region(int arena) {
     }
     region->head.magic = 0;
     region->head.threads_shared = region->head.ended = region->head.late_objects = 0;
-    region->head.start_ns = 0;
+    region->head.start_ns = 0;  // left_sites stay: they are as they were
   }
   call_2(SYS_munmap, (long)saved, (long)region_bytes);
   return mapped;

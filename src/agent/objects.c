@@ -155,6 +155,15 @@ static uint32_t find_former(const struct tracso_object* measured, const struct d
   return UINT32_MAX;
 }
 
+// It was not there, for who asks now.
+void forget_object(struct tracso_object* object) {
+  object->address_taken = object->unresolved = object->full = 0;
+  object->filtered = object->intra = 0;
+  if ((object->flags & tracso_object_partial) != 0) {
+    object->end_slot = object->first_slot;  // of no use: others may be asked for
+  }
+}
+
 static int see(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
   (void)data;
@@ -175,6 +184,9 @@ static int see(struct dl_phdr_info* info, size_t size, void* data) {
       return 0;
     }
     object->flags |= tracso_object_gone;
+    if (partly) {
+      forget_object(object);
+    }
   }
   index = find_former(&measured, info);
   if (index != UINT32_MAX) {

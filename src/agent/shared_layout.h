@@ -200,6 +200,7 @@ struct tracso_head {
   uint32_t ended;           // it came to a normal exit
   uint32_t late_objects;    // loaded by the C library itself and never patched (at a normal exit)
   uint32_t redirected_sites;
+  uint32_t left_sites;  // that could not be changed while other threads may run them
   uint64_t start_ns;  // how long the agent took to start
   char command[256];
 };

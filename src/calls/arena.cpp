@@ -182,13 +182,22 @@ void add_notices(const Region& region, std::size_t first_row, bool follow, Calls
     into.notices.push_back({"calls-not-timed",
                             fmt::format("process {} has no address space for timing", pid),
                             "its calls are counted, their times are 0",
-                            "ulimit -v unlimited"});
+                            "ulimit -v unlimited; or the program uses that part of it itself, as "
+                            "node does: tracso calls CMD is there before"});
   }
   if (head.threads_shared != 0) {
     into.notices.push_back({"calls-threads-shared",
                             fmt::format("process {} has more threads than are kept apart", pid),
                             "some counts of theirs may be lost",
                             ""});
+  }
+  if (head.left_sites != 0) {
+    into.notices.push_back(
+        {"calls-sites-left",
+         fmt::format(
+             "{} call sites in process {} cannot be changed while it runs", head.left_sites, pid),
+         "calls from there are missing, of functions whose address is used as well",
+         "tracso calls CMD traces them from the start"});
   }
   const bool execs = std::any_of(into.rows.begin() + static_cast<std::ptrdiff_t>(first_row),
                                  into.rows.end(),

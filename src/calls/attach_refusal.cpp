@@ -44,6 +44,14 @@ std::optional<Error> refused_by_state(const ProcessSource& process) {
                   fmt::format("process {} traces it, and there can be only one", trim(*tracer)),
                   "end that debugger or tracer first");
   }
+  const auto seccomp = status ? proc::status_value(*status, "Seccomp") : std::nullopt;
+  if (seccomp && trim(*seccomp) == "1") {
+    return refuse(
+        process,
+        "it may only read, write and end (seccomp, strict mode): what the agent needs would "
+        "kill it",
+        "");
+  }
   if (stat->state == 'T' || stat->state == 't') {
     return refuse(process,
                   "it is stopped, and a stopped process cannot let the agent in",

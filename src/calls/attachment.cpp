@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -66,6 +67,18 @@ std::string text_at(const tracee::BorrowedThread& thread, std::uint64_t address)
     ++length;
   }
   return {text.data(), length};
+}
+
+// The path by which it was loaded means something else to a debugger that opens it, perhaps a pipe
+// on which that would wait for ever. So the loader's record gets a name that is no path.
+void rename_agent(const tracee::BorrowedThread& thread, std::uint64_t record) {
+  constexpr std::string_view name{"tracso-agent.so\0", 16};
+  constexpr std::uint64_t name_at = 8;  // l_name of struct link_map (link.h)
+  std::uint64_t place = 0;
+  if (thread.read(record + name_at, std::as_writable_bytes(std::span(&place, 1))) &&
+      text_at(thread, place).size() + 1 >= name.size()) {
+    thread.write(place, std::as_bytes(std::span(name)));
+  }
 }
 
 }  // namespace
@@ -166,6 +179,7 @@ Result<Done> Attachment::open_agent(Visit& visit, const std::string& path) {
   if (!thread.read(*record, std::as_writable_bytes(std::span(&agent_, 1)))) {
     return failed(process(), "its loader's record of the agent cannot be read");
   }
+  rename_agent(thread, *record);
   return Done{};
 }
 
@@ -224,9 +238,22 @@ Result<long> Attachment::begin(Visit& visit, const ArenaOptions& options) {
   return begun;
 }
 
+// Not after an exec: what stands at its address then is another program's.
+bool Attachment::is_agent_there() const {
+  const auto resident = find_resident_agent(process(), mappings_of(process()), layout_);
+  return resident && resident->same && resident->base == agent_;
+}
+
 Result<Done> Attachment::come(const ArenaOptions& options) {
   long more = 1;
   for (bool first = true; more != 0; first = false) {
+    if (!first && !is_agent_there()) {
+      return Error{ErrorKind::interrupted,
+                   "attach to process",
+                   std::to_string(process().pid()),
+                   "it runs another program by now (exec)",
+                   ""};
+    }
     auto visit = Visit::pay(*this);
     if (!visit) {
       return visit.error();
@@ -289,6 +316,13 @@ Result<Done> Attachment::detach() {
   const auto text = process().read("stat");
   if (!text || text->find(") Z ") != std::string::npos) {
     return Done{};
+  }
+  if (!is_agent_there()) {
+    return Error{ErrorKind::interrupted,
+                 "detach from process",
+                 std::to_string(process().pid()),
+                 "it runs another program by now (exec), whose calls are not here",
+                 ""};
   }
   Result<Done> done = Done{};
   std::thread([&] {

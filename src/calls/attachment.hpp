@@ -46,8 +46,9 @@ class Attachment {
 
   const HeldTime& held() const { return held_; }
 
-  /// Gives all slots back. interrupted: no safe point came; then they go on counting, which harms
-  /// nobody. Nothing to do where the process has ended.
+  /// Gives all slots back. Nothing to do where the process has ended. unsupported: no safe point
+  /// came; then they go on counting, which harms nobody. interrupted: the process runs another
+  /// program by now.
   Result<Done> detach();
 
  private:
@@ -57,6 +58,7 @@ class Attachment {
 
   static constexpr std::uint64_t budget_ns = 20'000'000;  // of one visit to the agent
 
+  bool is_agent_there() const;
   Result<Done> come(const ArenaOptions& options);
   Result<long> begin(Visit& visit, const ArenaOptions& options);
   Result<Done> load_agent(Visit& visit);

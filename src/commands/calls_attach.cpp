@@ -93,7 +93,9 @@ Notice notice_of(const Attached& one, const Result<Done>& detached) {
                             milliseconds(held.longest)),
                 "",
                 ""};
-  if (!detached) {
+  if (!detached && detached.error().kind == ErrorKind::interrupted) {
+    notice.effect = detached.error().reason;
+  } else if (!detached) {
     notice.effect = "it is still traced, which costs it some nanoseconds for each call: " +
                     detached.error().reason;
     notice.try_ = fmt::format("tracso calls -p {} -d 1", pid);

@@ -346,3 +346,78 @@ TEST_CASE("attach: tracso killed at any moment of it", "[live][attach]") {
   CHECK(calls_of(document(attach(child.pid(), {"--json", "-d", "0.2"})), "malloc") > 100);
   check_untouched(child);
 }
+
+TEST_CASE("attach: another program by exec is left alone", "[live][attach]") {
+  const auto program = target();
+  test::Child waits({"/bin/sh", "-c", "echo ready; read line; exec " + program + " busy 1"});
+  REQUIRE(waits.line() == "ready");
+  REQUIRE(waits.rests());
+  const auto lines = program + ".exec";
+  const auto started =
+      test::run_program({"/bin/sh",
+                         "-c",
+                         fmt::format("{} calls -c -p {} -d 2 -o {} >/dev/null 2>&1 "
+                                     "& echo $!",
+                                     test::tracso_binary(),
+                                     waits.pid(),
+                                     lines)});
+  const auto watcher = static_cast<pid_t>(std::stol(started.out));
+  for (int i = 0; i < 500 && !contains(test::read_file(fmt::format("/proc/{}/maps", waits.pid())),
+                                       "tracso-calls");
+       ++i) {
+    ::usleep(10'000);
+  }
+  waits.write("go\n");
+  REQUIRE(waits.line() == "ready");
+  for (int i = 0; i < 1000 && ::kill(watcher, 0) == 0; ++i) {
+    ::usleep(20'000);
+  }
+  CHECK(contains(test::read_file(lines), "it runs another program by now (exec)"));
+  check_untouched(waits);
+}
+
+TEST_CASE("attach: an agent that came with the start gets all functions", "[live][attach]") {
+  const auto program = target();
+  const auto started = test::run_program(
+      {"/bin/sh",
+       "-c",
+       fmt::format(
+           "mkfifo {0}.in; exec 3<>{0}.in; {1} calls -c -e add_one -o /dev/null {0} busy 1 "
+           "<&3 >{0}.out 2>/dev/null & tracer=$!; i=0; while [ $i -lt 500 ] && ! grep -q ready "
+           "{0}.out 2>/dev/null; do sleep 0.02; i=$((i + 1)); done; "
+           "cat /proc/$tracer/task/$tracer/children; kill -9 $tracer",
+           program,
+           test::tracso_binary())});
+  INFO(started.err);
+  const auto pid = static_cast<pid_t>(std::stol(started.out));
+  const auto seen = document(attach(pid, {"--json", "-d", "0.2"}));
+  CHECK(calls_of(seen, "malloc") > 100);
+  CHECK(calls_of(seen, "add_one") > 100);
+  ::kill(pid, SIGKILL);
+}
+
+TEST_CASE("attach: gdb looks at it afterwards as before", "[live][attach]") {
+  if (test::run_program({"/bin/sh", "-c", "command -v gdb"}).status != 0) {
+    WARN("no gdb here");
+    return;
+  }
+  test::Child child({target(), "sleep", "1"});
+  REQUIRE(child.line() == "ready");
+  CHECK(attach(child.pid(), {"-c", "-d", "0.1"}).status == 0);
+  // It opens what the loader says was loaded.
+  const auto run = test::run_program({"timeout",
+                                      "30",
+                                      "gdb",
+                                      "-nx",
+                                      "-batch",
+                                      "-iex",
+                                      "set debuginfod enabled off",
+                                      "-ex",
+                                      "thread apply all bt",
+                                      "-p",
+                                      std::to_string(child.pid())});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  CHECK(contains(run.out, " main "));
+  check_untouched(child);
+}

@@ -61,7 +61,7 @@ static int note(struct dl_phdr_info* info, size_t size, void* data) {
     }
   }
   if (dynamic == NULL || strstr(info->dlpi_name, "vdso") != NULL ||
-      strstr(info->dlpi_name, "/proc/self//fd") != NULL) {
+      strstr(info->dlpi_name, "tracso-agent") != NULL) {
     return 0;
   }
   uint64_t tables[2] = {0, 0}, bytes[2] = {0, 0};
@@ -93,7 +93,7 @@ static size_t changed_words(void) {
     const int was_lazy = words[i].content >= words[i].start && words[i].content < words[i].end;
     Dl_info about;
     const int is_bound = was_lazy && dladdr((void*)now, &about) != 0 &&
-                         strstr(about.dli_fname, "/fd/") == NULL;
+                         strstr(about.dli_fname, "tracso-agent") == NULL;
     changed += now != words[i].content && !is_bound;
   }
   return changed;
