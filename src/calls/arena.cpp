@@ -30,7 +30,8 @@ std::uint64_t start_time(std::int32_t pid) {
   const auto count = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
   const auto stat =
       proc::parse_stat({text.data(), count > 0 ? static_cast<std::size_t>(count) : 0});
-  return stat ? stat->start_time : 0;
+  const bool lives = stat && stat->state != 'Z' && stat->state != 'X';
+  return lives ? stat->start_time : 0;
 }
 
 namespace {

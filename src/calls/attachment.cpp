@@ -292,6 +292,14 @@ Result<std::unique_ptr<Attachment>> Attachment::attach(const Target& target,
       return failed(*target.process,
                     fmt::format("process {} (tracso) traces its calls already", resident->tracer));
     }
+    // One that came with the start knows only the functions that were asked for then.
+    std::uint32_t flags = tracso_attached;
+    const auto at = resident->state.setup + offsetof(tracso_setup, flags);
+    if (resident->state.setup != 0 &&
+        (!target.process->read_memory(at, std::as_writable_bytes(std::span(&flags, 1))) ||
+         (flags & tracso_attached) == 0)) {
+      return failed(*target.process, "it was started by a 'tracso calls CMD' that is no more");
+    }
     attachment->agent_ = resident->base;
   }
   ArenaOptions attached = options;

@@ -376,7 +376,7 @@ TEST_CASE("attach: another program by exec is left alone", "[live][attach]") {
   check_untouched(waits);
 }
 
-TEST_CASE("attach: an agent that came with the start gets all functions", "[live][attach]") {
+TEST_CASE("attach: a command whose tracso was killed is refused", "[live][attach]") {
   const auto program = target();
   const auto started = test::run_program(
       {"/bin/sh",
@@ -385,14 +385,14 @@ TEST_CASE("attach: an agent that came with the start gets all functions", "[live
            "mkfifo {0}.in; exec 3<>{0}.in; {1} calls -c -e add_one -o /dev/null {0} busy 1 "
            "<&3 >{0}.out 2>/dev/null & tracer=$!; i=0; while [ $i -lt 500 ] && ! grep -q ready "
            "{0}.out 2>/dev/null; do sleep 0.02; i=$((i + 1)); done; "
-           "cat /proc/$tracer/task/$tracer/children; kill -9 $tracer",
+           "cat /proc/$tracer/task/$tracer/children; kill -9 $tracer; wait $tracer",
            program,
            test::tracso_binary())});
   INFO(started.err);
   const auto pid = static_cast<pid_t>(std::stol(started.out));
-  const auto seen = document(attach(pid, {"--json", "-d", "0.2"}));
-  CHECK(calls_of(seen, "malloc") > 100);
-  CHECK(calls_of(seen, "add_one") > 100);
+  const auto refused = attach(pid, {"-c", "-d", "0.2"});
+  CHECK(refused.status == 4);
+  CHECK(contains(refused.err, "that is no more"));
   ::kill(pid, SIGKILL);
 }
 
