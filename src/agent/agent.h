@@ -17,6 +17,7 @@
 //   names.c        functions that must not be timed
 //   record.c       each call with its arguments, where that is asked for
 //   capture.c      what arguments point to, copied without ever touching a bad pointer
+//   attach.c       coming into a running process, and going again
 //
 // docs/calls.md tells the whole story.
 
@@ -43,10 +44,29 @@ extern uint8_t* error_rules;      // of each slot: enum tracso_error_when
 extern __thread struct tracso_thread* this_thread
     __attribute__((tls_model("initial-exec")));
 extern uint64_t region_bytes;     // mapped of it
+// Calls that began earlier (time stamp) are no business of who traces now.
+extern uint64_t session_start;
+extern int is_recording;
 int open_region(void* at);  // maps a fresh region there (0: anywhere); 0: none to be had
+int map_setup(int arena);              // in the place of the one before
+int map_session(int arena, void* at);  // as open_region, of an open arena
+int prepare_process(void);  // stubs and mirror, once; 0: no memory
+void begin_session(void);   // after a region has been mapped
+int may_look(void);         // 0: another thread is in look_for_objects
+void end_of_look(void);
+
+// --- attach.c
+// 0: every slot is, or is about to be, as it was before us. Who patches one looks again afterwards.
+int is_active(void);
+int is_attached(void);
+void set_active(int active);
 
 // --- objects.c
-void look_for_objects(int at_start);
+enum look { look_at_start, look_later, look_at_attach };
+// 0: it is `deadline` (now_ns; 0: never), and there is more to do.
+int look_for_objects(enum look when, uint64_t deadline);
+void give_slots_back(void);
+void forget_object(struct tracso_object* object);
 uint32_t object_at(uint64_t address);  // index; UINT32_MAX: none
 const char* object_name(uint32_t object);
 int is_main_program(uint32_t object);
@@ -71,6 +91,10 @@ struct image {  // what an object's headers say, addresses with the load bias ad
 };
 int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info);
 int patch_object(struct image* image, int at_start);  // 0: not relocated yet, ask again
+int patch_object_again(struct image* image);  // that has slots already; the same
+void restore_object(struct image* image);
+int still_fits(const struct image* image);  // its slots are where they were, for the same functions
+int has_cells(const struct image* image);   // some are words of our own (call_sites.c)
 const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation);
 
 // --- call_sites.c
@@ -104,6 +128,7 @@ int take_thread_block(void);
 
 // --- forked.c
 void begin_as_child(void);
+void copy_used(struct tracso_region* to, const struct tracso_region* from);
 
 // --- filter.c
 int glob(const char* pattern, const char* text);

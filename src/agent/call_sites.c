@@ -127,10 +127,16 @@ static void count_reference(struct import* import, uint8_t* displacement) {
 }
 
 // Rewrites four bytes of an instruction. The page is private to this process; it stays executable
-// throughout, for a thread may be in it.
+// throughout, for a thread may be in it. Where others run already, they must see the old four or the
+// new ones, and processors promise that only within an aligned word of eight.
 static void redirect(struct import* import, uint8_t* displacement) {
   const int64_t distance = (int64_t)(import->cell - (uint64_t)(displacement + 4));
   if (import->cell == 0 || !is_call(displacement) || distance != (int32_t)distance) {
+    return;
+  }
+  const int crosses_words = ((uint64_t)displacement & 7) > 4;
+  if (crosses_words && is_attached()) {
+    ++region->head.left_sites;
     return;
   }
   const uint64_t first = (uint64_t)displacement & ~(uint64_t)(TRACSO_PAGE - 1);

@@ -15,7 +15,7 @@
 #include "registers.inc"
 #include "unwind.inc"
 
-        .hidden this_thread, targets, alive, exact_calls, error_rules
+        .hidden this_thread, targets, alive, exact_calls, error_rules, session_start
         .hidden prepare_to_count, take_slot_back, record_call, record_return
         .globl enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
         .hidden enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
@@ -145,7 +145,10 @@ return_timed:
         rdtsc
         shl $32,%rdx
         or %rdx,%rax
-        sub FRAME_START(%rcx),%rax              // ticks
+        mov FRAME_START(%rcx),%rdi
+        cmp session_start(%rip),%rdi
+        jb began_before_session
+        sub %rdi,%rax                           // ticks
         mov FRAME_SLOT(%rcx),%edx
         mov FRAME_SLOT+4(%rcx),%esi             // log2 of the weight
         THREAD_BLOCK %r11
@@ -170,6 +173,7 @@ return_timed:
         add %rsi,STAT(%r11,%rdx,TRACSO_STAT_SELF)  // less what traced calls inside took
         add FRAME_CHILDREN(%rcx),%rax
         mov %rax,TRACSO_THREAD_CHILDREN(%r11)
+began_before_session:
         GIVE_BACK %rdi
         GIVE_BACK %rsi
         GIVE_BACK %rcx

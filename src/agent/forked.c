@@ -9,7 +9,7 @@
 #include "system_calls.h"
 
 // The used part of the region: what the slots are made of, without the counters.
-static void copy_used(struct tracso_region* to, const struct tracso_region* from) {
+void copy_used(struct tracso_region* to, const struct tracso_region* from) {
   memcpy(to, from, offsetof(struct tracso_region, object));
   memcpy(to->object, from->object, from->head.objects * sizeof(from->object[0]));
   memcpy(to->slot, from->slot, from->head.slots * sizeof(from->slot[0]));

@@ -46,9 +46,12 @@ static int is_read(void) {
   return !is_error(system_call(SYS_faccessat, at_fdcwd, (long)arena_path, 0, 0, 0, 0));
 }
 
+// A process that has been attached to has its own life: it waits for one second, and from then on
+// no more until there is room again.
 static int wait_for_room(struct tracso_ring* ring, uint64_t bytes) {
-  enum { turns_between_looks = 256 };
+  enum { turns_between_looks = 256, turns_of_attached = 5000 };
   if (ring->written - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE) + bytes <= tracso_ring_bytes) {
+    ring->deaf = 0;
     return 1;
   }
   for (uint32_t turn = 1; (setup->flags & tracso_drop) == 0 && ring->deaf == 0; ++turn) {
@@ -58,7 +61,8 @@ static int wait_for_room(struct tracso_ring* ring, uint64_t bytes) {
         tracso_ring_bytes) {
       return 1;
     }
-    if (turn % turns_between_looks == 0 && !is_read()) {
+    if (is_attached() ? turn >= turns_of_attached
+                      : turn % turns_between_looks == 0 && !is_read()) {
       ring->deaf = 1;
     }
   }
@@ -200,7 +204,7 @@ static struct tracso_ring* ring_of_this_thread(uint32_t slot) {
       return 0;
     }
   }
-  const int recorded = rings != 0 && region->head.magic == TRACSO_REGION_MAGIC &&
+  const int recorded = is_recording && rings != 0 && region->head.magic == TRACSO_REGION_MAGIC &&
                        (region->slot[slot].flags & tracso_slot_unwanted) == 0;
   return recorded ? &rings[this_thread - region->thread] : 0;
 }
@@ -284,6 +288,9 @@ __attribute__((visibility("hidden"))) void record_return(uint64_t place,
       (const uint64_t*)(((place & (((uint64_t)1 << window_bits) - 1)) << 1) +
                         ((uint64_t)1 << mirror_bit));  // mirror.inc
   const uint32_t slot = (uint32_t)frame[1];
+  if (frame[2] < session_start) {
+    return;
+  }
   if ((region->slot[slot].flags & tracso_slot_lazy) != 0) {
     take_slot_back(slot);
   }

@@ -71,6 +71,7 @@ enum tracso_setup_flags {
   tracso_keep_preload = 8,   // LD_PRELOAD was set (perhaps to nothing) by the user
   tracso_record = 16,        // each call and return goes into the ring of its thread
   tracso_drop = 32,          // a full ring is no reason to wait
+  tracso_attached = 64,      // to a process that ran already: it never waits long for us
 };
 
 // What an argument register leads to, and how long that is.
@@ -123,6 +124,17 @@ struct tracso_setup {
   struct tracso_error_rule error_rule[tracso_most_error_rules];  // sorted by name
   uint32_t capture_rules, text_bytes;  // the second: of a text at most
   struct tracso_capture_rule capture_rule[tracso_most_capture_rules];  // sorted by name
+  int32_t tracer;           // process number of tracso, as it sees itself
+  uint64_t tracer_started;  // when that one was started (proc_pid_stat(5), field 22)
+};
+
+#define TRACSO_AGENT_MAGIC 0x31746e6567617274u
+
+// What the agent exports under the name tracso_agent_state, for who finds it in a running process.
+struct tracso_agent_state {
+  uint64_t magic;
+  uint64_t setup;   // address of the setup it was started with; 0: it has not been started
+  uint64_t active;  // 0: all slots are as they were
 };
 
 enum tracso_slot_flags {
@@ -132,6 +144,7 @@ enum tracso_slot_flags {
   tracso_slot_loads = 8,    // dlopen and its like: look for new objects
   tracso_slot_unwanted = 16,  // not asked for: patched to see what is loaded, or before
                               // it was known where it leads
+  tracso_slot_off = 32,       // not asked for and not patched; the next who attaches may ask
 };
 
 struct tracso_slot {
@@ -149,6 +162,8 @@ enum tracso_object_flags {
   tracso_object_waiting = 8,   // not patched yet
   tracso_object_versions = 16, // defines symbol versions
   tracso_object_loader = 32,   // ld.so: never patched
+  tracso_object_off = 64,      // its slots have been given back
+  tracso_object_partial = 128, // some functions have no slot, for they were not asked for
 };
 
 struct tracso_object {
@@ -185,6 +200,7 @@ struct tracso_head {
   uint32_t ended;           // it came to a normal exit
   uint32_t late_objects;    // loaded by the C library itself and never patched (at a normal exit)
   uint32_t redirected_sites;
+  uint32_t left_sites;  // that could not be changed while other threads may run them
   uint64_t start_ns;  // how long the agent took to start
   char command[256];
 };

@@ -104,7 +104,7 @@ static void choose_handler(uint32_t number, const char* name, int lazy) {
   const int never_timed = (setup->flags & tracso_count_only) != 0 || region->head.no_mirror != 0 ||
                           must_not_be_timed(name);
   const int recorded =
-      capture_rules != 0 && (slot->flags & tracso_slot_unwanted) == 0;
+      is_recording && (slot->flags & tracso_slot_unwanted) == 0;
   if (loads_objects(name)) {
     slot->flags |= tracso_slot_loads | tracso_slot_counted;
     handlers[number] = (uint64_t)(recorded ? enter_recorded_loading : enter_loading);
@@ -119,7 +119,36 @@ static void choose_handler(uint32_t number, const char* name, int lazy) {
   }
 }
 
-// One more slot to patch, unless nobody asked for it. `word` is what will lead to the stub.
+// What was asked for decides what becomes of a slot. 0: nobody asked for it.
+static int decide(uint32_t number) {
+  struct tracso_slot* slot = &region->slot[number];
+  struct tracso_object* object = &region->object[slot->caller];
+  const char* name = region->name + slot->name;
+  const int lazy = (slot->flags & tracso_slot_lazy) != 0;
+  slot->flags &= (uint32_t)(tracso_slot_lazy | tracso_slot_glob_dat);
+  if (slot->callee == slot->caller && (setup->flags & tracso_intra) == 0) {
+    ++object->intra;
+    slot->flags |= tracso_slot_off;
+    return 0;
+  }
+  const int selected = is_selected(name, slot->caller, slot->callee);
+  if (!selected && !loads_objects(name)) {
+    ++object->filtered;
+    slot->flags |= tracso_slot_off;
+    return 0;
+  }
+  slot->flags |= selected ? 0 : (uint32_t)tracso_slot_unwanted;
+  targets[number] = slot->target;
+  error_rules[number] = error_rule_of(name);
+  if (is_recording) {
+    capture_rules[number] = capture_rule_of(name);
+  }
+  choose_handler(number, name, lazy);
+  return 1;
+}
+
+// One more slot to patch. Where nobody asked for it there is none, unless a process is attached to:
+// there the next who attaches may ask for others. `word` is what will lead to the stub.
 static uint32_t add_slot(const struct image* image,
                          uint32_t number,
                          const ElfW(Rela) * relocation,
@@ -127,31 +156,20 @@ static uint32_t add_slot(const struct image* image,
                          uint64_t target,
                          uint32_t flags) {
   struct tracso_object* object = &region->object[image->object];
-  const char* name = symbol_name(image, relocation);
   const int lazy = (flags & tracso_slot_lazy) != 0;
   const uint32_t callee = lazy ? UINT32_MAX : object_at(target);
   if (!lazy && callee == UINT32_MAX) {
     ++object->unresolved;
     return number;
   }
-  if (callee == image->object && (setup->flags & tracso_intra) == 0) {
-    ++object->intra;
+  const uint32_t names = region->head.names;
+  region->slot[number] = (struct tracso_slot){
+      word, target, image->object, callee, keep_name(symbol_name(image, relocation)), flags};
+  if (!decide(number) && !is_attached()) {
+    region->head.names = names;
+    object->flags |= tracso_object_partial;
     return number;
   }
-  const int selected = is_selected(name, image->object, callee);
-  if (!selected && !loads_objects(name)) {
-    ++object->filtered;
-    return number;
-  }
-  flags |= selected ? 0 : (uint32_t)tracso_slot_unwanted;
-  struct tracso_slot* slot = &region->slot[number];
-  *slot = (struct tracso_slot){word, target, image->object, callee, keep_name(name), flags};
-  targets[number] = target;
-  error_rules[number] = error_rule_of(name);
-  if (capture_rules != 0) {
-    capture_rules[number] = capture_rule_of(name);
-  }
-  choose_handler(number, name, lazy);
   write_stub(number);
   return number + 1;
 }
@@ -228,13 +246,129 @@ static uint32_t add_imports(const struct image* image,
   return number;
 }
 
-static void publish(const struct image* image, uint32_t first, uint32_t end) {
+static uint64_t content_of_slot(uint32_t number) {
+  return *(volatile uint64_t*)region->slot[number].address;
+}
+
+static void set_slot(uint32_t number, uint64_t content) {
+  *(volatile uint64_t*)region->slot[number].address = content;
+}
+
+// A word of the GOT can be written while this lasts; cells of our own (call_sites.c) always.
+static void open_slots(const struct image* image) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   protect(image->relro_start, image->relro_end, PROT_READ | PROT_WRITE);
-  for (uint32_t i = first; i < end; ++i) {
-    *(volatile uint64_t*)region->slot[i].address = stub_address(i);
-  }
+}
+
+static void close_slots(const struct image* image) {
   protect(image->relro_start, image->relro_end, PROT_READ);
+}
+
+static void publish(const struct image* image, uint32_t first, uint32_t end) {
+  open_slots(image);
+  for (uint32_t i = first; i < end; ++i) {
+    if ((region->slot[i].flags & tracso_slot_off) == 0) {
+      set_slot(i, stub_address(i));
+    }
+  }
+  close_slots(image);
+}
+
+static int is_in_object(const struct image* image, uint64_t address) {
+  const struct tracso_object* object = &region->object[image->object];
+  return address >= object->start && address < object->end;
+}
+
+// The loader may have bound it meanwhile, or it is another load of the same file.
+static void learn_content(const struct image* image, uint32_t number, uint64_t relocation) {
+  struct tracso_slot* slot = &region->slot[number];
+  const uint64_t content = content_of_slot(number);
+  if (is_stub(content)) {
+    return;
+  }
+  const int lazy = (slot->flags & tracso_slot_glob_dat) == 0 &&
+                   is_lazily_bound(image, content, relocation);
+  slot->target = content;
+  slot->callee = lazy ? UINT32_MAX : object_at(content);
+  slot->flags &= ~(uint32_t)tracso_slot_lazy;
+  slot->flags |= lazy ? (uint32_t)tracso_slot_lazy : 0;
+}
+
+// The next slot from `slot` on that these relocations do not explain; what they explain is read
+// again if that is wanted.
+static uint32_t follow_slots(const struct image* image,
+                             uint32_t slot,
+                             const ElfW(Rela) * relocation,
+                             uint64_t count,
+                             int learn) {
+  const struct tracso_object* object = &region->object[image->object];
+  for (uint64_t i = 0; i < count && slot < object->end_slot; ++i) {
+    while (slot < object->end_slot && !is_in_object(image, region->slot[slot].address)) {
+      ++slot;  // a cell of our own
+    }
+    if (slot < object->end_slot &&
+        region->slot[slot].address == image->base + relocation[i].r_offset &&
+        same_text(region->name + region->slot[slot].name, symbol_name(image, &relocation[i]))) {
+      if (learn) {
+        learn_content(image, slot, i);
+      }
+      ++slot;
+    }
+  }
+  return slot;
+}
+
+static uint32_t follow_all_slots(const struct image* image, int learn) {
+  const struct tracso_object* object = &region->object[image->object];
+  uint32_t slot = follow_slots(
+      image, object->first_slot, image->jump_slots, image->jump_slot_count, learn);
+  slot = follow_slots(image, slot, image->relocations, image->relocation_count, learn);
+  while (slot < object->end_slot && !is_in_object(image, region->slot[slot].address)) {
+    ++slot;
+  }
+  return slot;
+}
+
+int still_fits(const struct image* image) {
+  return follow_all_slots(image, 0) == region->object[image->object].end_slot;
+}
+
+int has_cells(const struct image* image) {
+  const struct tracso_object* object = &region->object[image->object];
+  for (uint32_t i = object->first_slot; i < object->end_slot; ++i) {
+    if (!is_in_object(image, region->slot[i].address)) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+// What a slot held before us, or what the loader has bound it to meanwhile.
+void restore_object(struct image* image) {
+  const struct tracso_object* object = &region->object[image->object];
+  open_slots(image);
+  for (uint32_t i = object->first_slot; i < object->end_slot; ++i) {
+    if (is_stub(content_of_slot(i))) {
+      set_slot(i, region->slot[i].target);
+    }
+  }
+  close_slots(image);
+}
+
+// The stubs are there; where they lead is decided anew, for somebody else asks, or it is another
+// load of the same file.
+int patch_object_again(struct image* image) {
+  struct tracso_object* object = &region->object[image->object];
+  if (!is_relocated(image)) {
+    return 0;
+  }
+  object->filtered = object->intra = 0;
+  follow_all_slots(image, 1);
+  for (uint32_t i = object->first_slot; i < object->end_slot; ++i) {
+    decide(i);
+  }
+  publish(image, object->first_slot, object->end_slot);
+  return 1;
 }
 
 int patch_object(struct image* image, int at_start) {

@@ -32,6 +32,9 @@ struct tracso_region* region;
 uint64_t region_bytes;
 char arena_path[64];
 uint64_t exact_calls;
+uint64_t session_start;
+int is_recording;
+static uint32_t thread_blocks;  // in the region
 static uint32_t looking;  // a thread is in look_for_objects
 
 static const char* variable(char** environment, const char* name) {
@@ -102,40 +105,47 @@ static struct tracso_region* map_region(int fd, void* at, uint32_t index) {
     struct tracso_region* mapped = map_arena(fd, at, bytes, offset);
     if (mapped != 0) {
       region_bytes = bytes;
-      mapped->head.thread_blocks = at != 0 ? mapped->head.thread_blocks : blocks[i];
+      thread_blocks = at != 0 ? thread_blocks : blocks[i];
+      mapped->head.thread_blocks = thread_blocks;
       return mapped;
     }
   }
   return 0;
 }
 
-// A forked child gets its own in the place of its parent's.
-static void map_rings(int fd, uint32_t count, uint32_t index) {
-  static uint64_t bytes;
-  bytes = bytes != 0 ? bytes : count * (uint64_t)sizeof(struct tracso_ring);
+// A forked child gets its own in the place of its parent's, and so does who attaches again.
+static void map_rings(int fd, uint32_t index) {
+  const uint64_t bytes = thread_blocks * (uint64_t)sizeof(struct tracso_ring);
   rings = map_arena(
       fd, rings, bytes, TRACSO_RINGS_START + (uint64_t)index * TRACSO_RINGS_BYTES);
 }
 
-int open_region(void* at) {
-  const int fd = open_arena();
-  if (fd < 0) {
-    return 0;
-  }
+int map_setup(int arena) {
+  setup = map_arena(arena, setup, TRACSO_SETUP_BYTES, 0);
+  return setup != 0;
+}
+
+int map_session(int arena, void* at) {
   struct tracso_region* mapped = 0;
-  if (setup == 0) {
-    setup = map_arena(fd, 0, TRACSO_SETUP_BYTES, 0);
-  }
   if (setup != 0 && setup->magic == TRACSO_SETUP_MAGIC) {
     const uint32_t index = __atomic_fetch_add(&setup->regions, 1, __ATOMIC_SEQ_CST);
-    mapped = index < tracso_most_regions ? map_region(fd, at, index) : 0;
+    mapped = index < tracso_most_regions ? map_region(arena, at, index) : 0;
     if (mapped != 0 && (setup->flags & tracso_record) != 0) {
-      map_rings(fd, mapped->head.thread_blocks, index);
+      map_rings(arena, index);
     }
   }
-  call_1(SYS_close, fd);
   region = mapped != 0 ? mapped : region;
   return mapped != 0;
+}
+
+int open_region(void* at) {
+  const int arena = open_arena();
+  if (arena < 0) {
+    return 0;
+  }
+  const int mapped = (setup != 0 || map_setup(arena)) && map_session(arena, at);
+  call_1(SYS_close, arena);
+  return mapped;
 }
 
 static void map_mirror(void) {
@@ -173,22 +183,38 @@ static void forget_own_calls(void) {
   this_thread->children = 0;
 }
 
-static void begin(void) {
-  const uint64_t start = now_ns();
-  exact_calls = setup->exact_calls;
-  region->head.names = 1;  // offset 0 is the empty name
-  region->head.pid = (uint32_t)call_1(SYS_getpid, 0);
-  read_command();
+int prepare_process(void) {
   if (!map_stubs()) {
-    return;
+    return 0;
   }
   map_mirror();
-  if (rings != 0) {
-    capture_rules = map_memory(0, TRACSO_MOST_SLOTS * sizeof *capture_rules, MAP_NORESERVE);
-  }
   alive->known = 1;
   alive->counting = 1;
-  look_for_objects(1);
+  return 1;
+}
+
+void begin_session(void) {
+  exact_calls = setup->exact_calls;
+  if (region->head.names == 0) {
+    region->head.names = 1;  // offset 0 is the empty name
+  }
+  region->head.pid = (uint32_t)call_1(SYS_getpid, 0);
+  read_command();
+  is_recording = rings != 0 && (setup->flags & tracso_record) != 0;
+  if (is_recording && capture_rules == 0) {
+    capture_rules = map_memory(0, TRACSO_MOST_SLOTS * sizeof *capture_rules, MAP_NORESERVE);
+    is_recording = capture_rules != 0;
+  }
+}
+
+static void begin(void) {
+  const uint64_t start = now_ns();
+  begin_session();
+  if (!prepare_process()) {
+    return;
+  }
+  set_active(1);
+  look_for_objects(look_at_start, 0);
   if (dlerror != 0) {
     dlerror();  // a failed look-up of ours must not be the program's next error
   }
@@ -239,7 +265,7 @@ extern int dl_iterate_phdr(int (*)(struct dl_phdr_info*, size_t, void*), void*)
     __attribute__((weak));
 
 __attribute__((destructor)) static void end(void) {
-  if (region != 0 && alive != 0 && alive->known != 0 && dl_iterate_phdr != 0) {
+  if (region != 0 && alive != 0 && alive->known != 0 && dl_iterate_phdr != 0 && is_active()) {
     region->head.ended = 1;
     region->head.late_objects = 0;
     dl_iterate_phdr(count_late, 0);
@@ -256,14 +282,20 @@ __attribute__((visibility("hidden"))) int prepare_to_count(void) {
   return take_thread_block() && alive->counting != 0;
 }
 
+int may_look(void) {
+  uint32_t nobody = 0;
+  return __atomic_compare_exchange_n(
+      &looking, &nobody, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+void end_of_look(void) { __atomic_store_n(&looking, 0, __ATOMIC_SEQ_CST); }
+
 // At the call of a function that loads objects or asks about them. Only one thread looks; a signal
 // handler that calls dlsym meanwhile goes on without.
 __attribute__((visibility("hidden"))) void look_at_loading_call(void) {
   prepare_to_count();
-  uint32_t nobody = 0;
-  if (__atomic_compare_exchange_n(
-          &looking, &nobody, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    look_for_objects(0);
-    __atomic_store_n(&looking, 0, __ATOMIC_SEQ_CST);
+  if (is_active() && may_look()) {
+    look_for_objects(look_later, 0);
+    end_of_look();
   }
 }

@@ -8,6 +8,7 @@
 #include "calls/packages.hpp"
 #include "calls/prototypes.hpp"
 #include "calls/region.hpp"
+#include "proc/status.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,16 @@
 #include <utility>
 
 namespace tracso::calls {
+std::uint64_t start_time(std::int32_t pid) {
+  std::array<char, 1024> text{};
+  const UniqueFd fd(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const auto count = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
+  const auto stat =
+      proc::parse_stat({text.data(), count > 0 ? static_cast<std::size_t>(count) : 0});
+  const bool lives = stat && stat->state != 'Z' && stat->state != 'X';
+  return lives ? stat->start_time : 0;
+}
+
 namespace {
 
 constexpr std::uint64_t exact_calls_when_adaptive = 1024;
@@ -71,6 +82,9 @@ std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std:
   flag(options.user_has_preload, tracso_keep_preload);
   flag(options.record, tracso_record);
   flag(options.drop, tracso_drop);
+  flag(options.attached, tracso_attached);
+  setup->tracer = ::getpid();
+  setup->tracer_started = start_time(::getpid());
   setup->exact_calls = options.mode == CallMode::exact || options.record
                            ? ~std::uint64_t{0}
                            : exact_calls_when_adaptive;
@@ -96,6 +110,21 @@ std::unique_ptr<tracso_setup> make_setup(const ArenaOptions& options, const std:
     add_captures(options, *setup);
   }
   return setup;
+}
+
+// The memory as its users expect it. It never shrinks, so that touching it cannot fail.
+Result<Done> fill_memory(int memory, const ArenaOptions& options, const std::string& agent) {
+  const auto setup = make_setup(options, agent);
+  const auto bytes =
+      options.record ? TRACSO_RINGS_START + std::uint64_t{tracso_most_regions} * TRACSO_RINGS_BYTES
+                     : TRACSO_RINGS_START;
+  const bool done = ::ftruncate(memory, static_cast<off_t>(bytes)) == 0 &&
+                    write_all(memory, std::as_bytes(std::span(setup.get(), 1)), 0);
+  if (!done) {
+    return errno_error(errno, "make memory for", "library calls");
+  }
+  ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK);  // what is no memfd has none
+  return Done{};
 }
 
 CallRow row_of(const Region& region, std::size_t index) {
@@ -154,13 +183,22 @@ void add_notices(const Region& region, std::size_t first_row, bool follow, Calls
     into.notices.push_back({"calls-not-timed",
                             fmt::format("process {} has no address space for timing", pid),
                             "its calls are counted, their times are 0",
-                            "ulimit -v unlimited"});
+                            "ulimit -v unlimited; or the program uses that part of it itself, as "
+                            "node does: tracso calls CMD is there before"});
   }
   if (head.threads_shared != 0) {
     into.notices.push_back({"calls-threads-shared",
                             fmt::format("process {} has more threads than are kept apart", pid),
                             "some counts of theirs may be lost",
                             ""});
+  }
+  if (head.left_sites != 0) {
+    into.notices.push_back(
+        {"calls-sites-left",
+         fmt::format(
+             "{} call sites in process {} cannot be changed while it runs", head.left_sites, pid),
+         "calls from there are missing, of functions whose address is used as well",
+         "tracso calls CMD traces them from the start"});
   }
   const bool execs = std::any_of(into.rows.begin() + static_cast<std::ptrdiff_t>(first_row),
                                  into.rows.end(),
@@ -203,21 +241,22 @@ Result<Arena> Arena::make(const ArenaOptions& options) {
   }
   constexpr mode_t readable_program = 0755;
   const auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), agent->get());
-  const auto setup = make_setup(options, path);
-  const auto bytes =
-      options.record ? TRACSO_RINGS_START + std::uint64_t{tracso_most_regions} * TRACSO_RINGS_BYTES
-                     : TRACSO_RINGS_START;
-  const bool done = write_all(agent->get(), image, 0) &&
-                    ::fchmod(agent->get(), readable_program) == 0 &&
-                    ::ftruncate(memory->get(), static_cast<off_t>(bytes)) == 0 &&
-                    ::fcntl(memory->get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0 &&
-                    write_all(memory->get(), std::as_bytes(std::span(setup.get(), 1)), 0);
-  if (!done) {
+  if (!write_all(agent->get(), image, 0) || ::fchmod(agent->get(), readable_program) != 0) {
     return errno_error(errno, "make memory for", "library calls");
+  }
+  if (const auto filled = fill_memory(memory->get(), options, path); !filled) {
+    return filled.error();
   }
   const bool beside = options.user_has_preload && !options.user_preload.empty();
   return Arena(
       std::move(*agent), std::move(*memory), beside ? options.user_preload + ":" + path : path);
+}
+
+Result<Arena> Arena::adopt(UniqueFd memory, const ArenaOptions& options) {
+  if (const auto filled = fill_memory(memory.get(), options, ""); !filled) {
+    return filled.error();
+  }
+  return Arena(UniqueFd(), std::move(memory), "");
 }
 
 std::vector<std::pair<std::string, std::string>> Arena::environment() const {

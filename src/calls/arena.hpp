@@ -24,6 +24,7 @@ struct ArenaOptions {
   std::string user_preload;
   bool record = false;            ///< each call with its arguments (event_stream.hpp)
   bool drop = false;              ///< rather lose events than let the command wait for us
+  bool attached = false;          ///< to a process that runs already
   std::uint32_t text_bytes = 32;  ///< copied of a text; at most tracso_most_text_bytes
 };
 
@@ -31,6 +32,9 @@ class Arena {
  public:
   /// unsupported: a build without an agent. failed: no memory, no memfd.
   static Result<Arena> make(const ArenaOptions& options);
+
+  /// For a process that runs already, around memory that it has made itself.
+  static Result<Arena> adopt(UniqueFd memory, const ArenaOptions& options);
 
   /// NAME and value that the command's environment needs.
   std::vector<std::pair<std::string, std::string>> environment() const;
@@ -52,6 +56,9 @@ class Arena {
   UniqueFd agent_, memory_;
   std::string preload_;
 };
+
+/// When a process was started (proc_pid_stat(5), field 22); 0: there is none.
+std::uint64_t start_time(std::int32_t pid);
 
 /// Measures the rate of the time stamp counter between its making and the question.
 class TickRate {

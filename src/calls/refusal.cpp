@@ -67,8 +67,11 @@ TargetPath started_program(const FileSystem& files, const TargetPath& path) {
 std::optional<Error> refusal(const FileSystem& files, const TargetPath& path) {
   const TargetPath program = started_program(files, path);
   const auto file = files.open(program);
-  const auto image =
-      file ? elf::FileImage::open(**file, program.text) : Result<elf::FileImage>(file.error());
+  return file ? refusal_of_file(**file, program) : std::nullopt;
+}
+
+std::optional<Error> refusal_of_file(const File& file, const TargetPath& program) {
+  const auto image = elf::FileImage::open(file, program.text);
   if (!image) {
     return std::nullopt;
   }
@@ -84,7 +87,7 @@ std::optional<Error> refusal(const FileSystem& files, const TargetPath& path) {
                   "it is statically linked: no call in it crosses from one library to another",
                   "perf(1) or gdb(1) can count calls of its functions");
   }
-  if (has_sanitizer(**file, program.text)) {
+  if (has_sanitizer(file, program.text)) {
     return refuse(program,
                   "it is built with a sanitizer, whose run-time does not bear an agent beside it",
                   "a build without -fsanitize can be traced");

@@ -13,6 +13,9 @@ namespace tracso::calls {
 /// more). A script stands for its interpreter.
 std::optional<Error> refusal(const FileSystem& files, const TargetPath& program);
 
+/// The same of an open program.
+std::optional<Error> refusal_of_file(const File& file, const TargetPath& program);
+
 /// The program that the kernel starts for a file: the interpreter of a script ("#!"), the file
 /// itself otherwise.
 TargetPath started_program(const FileSystem& files, const TargetPath& file);

@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -27,6 +30,7 @@ Examples:
   tracso calls --group libraries curl -s URL       which library uses which, and how much time in it
   tracso calls --callee 'libcrypto.so*' python3 app.py
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
+  tracso calls -c -p 4192 -d 10                    of a process that runs, for ten seconds
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
 )";
 
@@ -58,7 +62,6 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_flag("-b,--no-signals", words.no_signals, "as for ltrace; signals are never shown");
   app.add_flag("-S", words.system_calls)->group("");
   app.add_option("-x", words.entry_points)->allow_extra_args(false)->group("");
-  app.add_option("-p", words.processes)->allow_extra_args(false)->group("");
   app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
   app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
   app.add_option("-u", words.users)->allow_extra_args(false)->group("");
@@ -73,10 +76,6 @@ std::optional<Leave> refused(const CallsWords& words) {
   if (!words.entry_points.empty()) {
     return usage("-x: only calls from one library to another are seen, not functions inside one",
                  "gdb(1) with breakpoints, or perf probe");
-  }
-  if (!words.processes.empty()) {
-    return usage("-p: a running process cannot be attached to; the agent comes with the start",
-                 "tracso calls CMD starts it; ltrace -p attaches");
   }
   if (!words.configurations.empty()) {
     return usage("-F: ltrace's configuration files are not read",
@@ -108,6 +107,34 @@ std::optional<Leave> refused_for_tables(const CallsWords& words) {
           fmt::format("{} is about lines, and a table has none", name),
           "without -c, --group, --exact, --count, --limit, --json and --csv each call is a line");
     }
+  }
+  return std::nullopt;
+}
+
+void define_attaching(CLI::App& app, CallsWords& words) {
+  app.add_option(
+         "-p", words.processes, "of a process that runs already, instead of a command (repeatable)")
+      ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->type_name("PID")
+      ->allow_extra_args(false);
+  app.add_option("-d,--duration", words.seconds, "with -p: for so long (else until Ctrl-C)")
+      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->type_name("SECONDS");
+}
+
+// What only makes sense with a process, or with a command.
+std::optional<Leave> refused_for_processes(const CallsWords& words, bool has_command) {
+  if (words.processes.empty()) {
+    return words.seconds ? std::optional(usage("-d is about a process that runs already",
+                                               "tracso calls -p PID -d 10"))
+                         : std::nullopt;
+  }
+  if (has_command) {
+    return usage("-p and a command exclude each other", "tracso calls -p PID, or tracso calls CMD");
+  }
+  if (words.follow) {
+    return usage("-f: children of a process that runs already are not followed",
+                 "-p PID for each of them; threads are always there");
   }
   return std::nullopt;
 }
@@ -155,6 +182,7 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_option("--limit", words.limit, "rows of the table (all)")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
       ->type_name("N");
+  define_attaching(app, words);
   define_lines(app, words);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -233,6 +261,9 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (auto leave = refused(words)) {
     return *leave;
   }
+  if (auto leave = refused_for_processes(words, !command.empty())) {
+    return *leave;
+  }
   if (words.exact && words.count) {
     return usage("--exact and --count exclude each other", "choose one");
   }
@@ -247,6 +278,10 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   }
   CallsRequest request;
   request.command = std::move(command);
+  request.processes = words.processes;
+  if (words.seconds) {
+    request.seconds = std::chrono::milliseconds(std::llround(*words.seconds * 1000));
+  }
   if (auto leave = fill_filter(words, request.filter)) {
     return *leave;
   }
@@ -321,8 +356,8 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
   }
   command.insert(
       command.end(), command.empty() && marker != all.end() ? marker + 1 : marker, all.end());
-  if (command.empty() || command.front().empty()) {
-    return usage("calls needs a command", "tracso calls ls -l");
+  if (words.processes.empty() && (command.empty() || command.front().empty())) {
+    return usage("calls needs a command or -p PID", "tracso calls ls -l");
   }
   return request_of(words, std::move(command));
 }

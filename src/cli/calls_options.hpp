@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,6 +21,8 @@ struct CallsWords {
   bool summary = false, exact = false, count = false, follow = false, intra = false, json = false,
        csv = false;
   std::optional<std::size_t> limit;
+  std::vector<std::int32_t> processes;
+  std::optional<double> seconds;
   // of lines
   bool relative = false, took = false, instruction = false, demangle = false, no_default = false,
        drop = false, no_signals = false;
@@ -28,7 +31,7 @@ struct CallsWords {
   std::size_t indent = 0, text_bytes = 32;
   // what ltrace has and we do not
   bool system_calls = false;
-  std::vector<std::string> entry_points, processes, configurations, users, array_elements;
+  std::vector<std::string> entry_points, configurations, users, array_elements;
 };
 
 /// With its options, for the help of the program and for completions; it is parsed by itself.

@@ -61,16 +61,29 @@ void LineOutput::put(const std::string& text) {
 std::chrono::milliseconds LineOutput::write() {
   constexpr std::chrono::milliseconds shortest{1};
   constexpr std::chrono::milliseconds longest{20};
-  pause_ = stream_.read() ? shortest : std::min(pause_ * 2, longest);
-  put(stream_.take());
+  bool any = false;
+  for (const auto& stream : streams_) {
+    any = stream->read() || any;
+    put(stream->take());
+  }
+  pause_ = any ? shortest : std::min(pause_ * 2, longest);
   return pause_;
 }
 
-void LineOutput::end(int status, const CallsReport& report) {
-  stream_.read_rest();
-  stream_.add_line(end_text(status));
-  put(stream_.take());
-  const auto counts = stream_.counts();
+void LineOutput::end(std::optional<int> status, const CallsReport& report) {
+  calls::StreamCounts counts;
+  for (const auto& stream : streams_) {
+    stream->read_rest();
+    if (status) {
+      stream->add_line(end_text(*status));
+    }
+    put(stream->take());
+    const auto its = stream->counts();
+    counts.events += its.events;
+    counts.lost += its.lost;
+    counts.damaged += its.damaged;
+    counts.unmapped += its.unmapped;
+  }
   if (counts.lost != 0) {
     say(fmt::format(
         "{} calls and returns are missing: they came faster than they could be read, or in the "
@@ -84,14 +97,14 @@ void LineOutput::end(int status, const CallsReport& report) {
         counts.unmapped));
   }
   for (const auto& notice : report.notices) {
-    say(printable(notice.text) + ": " + notice.effect +
+    say(printable(notice.text) + (notice.effect.empty() ? "" : ": " + notice.effect) +
         (notice.try_.empty() ? "" : "; " + notice.try_));
   }
   if (counts.events == 0 && !report.rows.empty()) {
     say("calls could not be recorded: the process has too little address space for it ('ulimit "
         "-v'); "
         "tracso calls -c counts them");
-  } else if (counts.events == 0 && report.notices.empty()) {
+  } else if (counts.events == 0 && (report.notices.empty() || !status)) {
     say("no call was seen of those asked for: nobody imports such a function, or it was not "
         "called; "
         "-e '*' shows all calls, those among its libraries too");

@@ -8,28 +8,38 @@
 #include "calls/event_stream.hpp"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tracso {
 
 class LineOutput {
  public:
-  LineOutput(const calls::Arena& arena, const calls::LineOptions& options)
-      : stream_(arena, options) {}
+  LineOutput(const calls::Arena& arena, const calls::LineOptions& options) : options_(options) {
+    add(arena);
+  }
+
+  /// Another one; each is in the order of time, and they are put together as they come.
+  void add(const calls::Arena& arena) {
+    streams_.push_back(std::make_unique<calls::EventStream>(arena, options_));
+  }
 
   /// nullopt: the standard error; "-": the standard output.
   Result<Done> open(const std::optional<std::string>& file);
   /// Writes what has come; until when nothing more needs to be looked at. Where nobody reads any
   /// more, the rest is thrown away: the command goes on.
   std::chrono::milliseconds write();
-  /// Writes the rest, how the command ended (wait(2)), and what the report says is missing.
-  void end(int status, const CallsReport& report);
+  /// Writes the rest, how the command ended (wait(2); nullopt: it did not), and what the report
+  /// says is missing.
+  void end(std::optional<int> status, const CallsReport& report);
 
  private:
   void put(const std::string& text);
 
-  calls::EventStream stream_;
+  calls::LineOptions options_;
+  std::vector<std::unique_ptr<calls::EventStream>> streams_;  // at least one
   UniqueFd file_;
   int fd_ = 2;
   bool closed_ = false;

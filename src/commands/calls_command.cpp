@@ -133,18 +133,6 @@ int wait_for(pid_t pid, OwnSignals& signals, LineOutput* lines) {
   }
 }
 
-Result<Done> print(const CallsRequest& request, const CallsReport& report) {
-  const auto text = request.form == CallsRequest::Form::json ? calls_json(report)
-                    : request.form == CallsRequest::Form::csv
-                        ? calls_csv(report)
-                        : calls_text(request.render, report, request.limit);
-  if (request.file && *request.file != "-") {
-    return os::write_output_file(*request.file, text);  // not a word: stderr is the command's
-  }
-  const bool to_people = request.form == CallsRequest::Form::text && !request.file;
-  return to_people ? os::write_descriptor(STDERR_FILENO, text, "stderr") : print_out(text);
-}
-
 void add_missing_agent(const calls::Arena& arena, CallsReport& report) {
   if (arena.regions() == 0) {
     report.notices.push_back(
@@ -156,15 +144,7 @@ void add_missing_agent(const calls::Arena& arena, CallsReport& report) {
 }
 
 Result<calls::Arena> make_arena(const CallsRequest& request) {
-  calls::ArenaOptions options;
-  options.mode = request.mode;
-  options.follow = request.follow;
-  options.inside = request.inside;
-  options.filter = request.filter;
-  options.record = request.form == CallsRequest::Form::lines;
-  options.drop = request.drop;
-  options.text_bytes = static_cast<std::uint32_t>(
-      std::min<std::size_t>(request.lines.text_bytes, tracso_most_text_bytes));
+  auto options = options_of(request);
   if (const char* preload = std::getenv("LD_PRELOAD")) {  // NOLINT(concurrency-mt-unsafe): as above
     options.user_has_preload = true;
     options.user_preload = preload;
@@ -185,6 +165,31 @@ int fail_to_start(const Error& error) {
 }
 
 }  // namespace
+
+calls::ArenaOptions options_of(const CallsRequest& request) {
+  calls::ArenaOptions options;
+  options.mode = request.mode;
+  options.follow = request.follow;
+  options.inside = request.inside;
+  options.filter = request.filter;
+  options.record = request.form == CallsRequest::Form::lines;
+  options.drop = request.drop;
+  options.text_bytes = static_cast<std::uint32_t>(
+      std::min<std::size_t>(request.lines.text_bytes, tracso_most_text_bytes));
+  return options;
+}
+
+Result<Done> print_calls(const CallsRequest& request, const CallsReport& report) {
+  const auto text = request.form == CallsRequest::Form::json ? calls_json(report)
+                    : request.form == CallsRequest::Form::csv
+                        ? calls_csv(report)
+                        : calls_text(request.render, report, request.limit);
+  if (request.file && *request.file != "-") {
+    return os::write_output_file(*request.file, text);  // not a word: stderr is the command's
+  }
+  const bool to_people = request.form == CallsRequest::Form::text && !request.file;
+  return to_people ? os::write_descriptor(STDERR_FILENO, text, "stderr") : print_out(text);
+}
 
 int calls_of_command(const CallsRequest& request) {
   if (const auto error = cannot_trace(request.command.front())) {
@@ -239,7 +244,7 @@ int calls_of_command(const CallsRequest& request) {
     return status_of(report);
   }
   calls::group_rows(report, request.group);
-  if (const auto done = print(request, report); !done) {
+  if (const auto done = print_calls(request, report); !done) {
     return fail(done.error());
   }
   return status_of(report);

@@ -3,10 +3,14 @@
 
 #include "tracso/calls.hpp"
 #include "tracso/renderer.hpp"
+#include "tracso/result.hpp"
 
+#include "calls/arena.hpp"
 #include "calls/call_lines.hpp"
 #include "calls/filter.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +19,8 @@ namespace tracso {
 
 struct CallsRequest {
   std::vector<std::string> command;
+  std::vector<std::int32_t> processes;               ///< to attach to, instead of a command
+  std::optional<std::chrono::milliseconds> seconds;  ///< of these; nullopt: until asked to end
   CallMode mode = CallMode::adaptive;
   CallGroup group = CallGroup::function;
   calls::Filter filter;
@@ -27,6 +33,12 @@ struct CallsRequest {
   calls::LineOptions lines;
   bool drop = false;  ///< lines may be lost rather than the command wait
 };
+
+/// What is asked of the agent; LD_PRELOAD is not looked at.
+calls::ArenaOptions options_of(const CallsRequest& request);
+
+/// The table or document where the request wants it.
+Result<Done> print_calls(const CallsRequest& request, const CallsReport& report);
 
 /// CMD's own exit status (128 + N where a signal ended it); else 2 usage, 4 refused, 126 and 127 as
 /// a shell.

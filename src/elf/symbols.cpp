@@ -68,7 +68,8 @@ Result<SymbolTable::Symbol> SymbolTable::symbol(std::uint64_t index) {
   const std::uint64_t info = image_.encoding().wide ? 4 : 12;
   return Symbol{view.get<std::uint32_t>(0).value_or(0),
                 view.get<std::uint8_t>(info).value_or(0),
-                view.get<std::uint16_t>(info + 2).value_or(0)};
+                view.get<std::uint16_t>(info + 2).value_or(0),
+                image_.encoding().address(view, image_.encoding().wide ? 8 : 4)};
 }
 
 /// With the hidden bit; the file must have DT_VERSYM.
@@ -134,6 +135,7 @@ Result<bool> SymbolTable::binds(std::uint64_t index,
     return false;
   }
   const auto named = is_named(*found, name);
+  bound_ = found->value;
   return named && *named ? has_version(index, version) : named;
 }
 
@@ -145,6 +147,14 @@ Result<bool> SymbolTable::defines(std::string_view name, std::string_view versio
     return defines_by_gnu_hash(name, version);
   }
   return hash_ ? defines_by_hash(name, version) : Result<bool>(false);
+}
+
+Result<std::optional<std::uint64_t>> SymbolTable::address_of(std::string_view name) {
+  const auto found = defines(name, "");
+  if (!found) {
+    return found.error();
+  }
+  return *found ? std::optional(bound_) : std::nullopt;
 }
 
 Result<SymbolTable::GnuTable> SymbolTable::gnu_table() {

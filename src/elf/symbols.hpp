@@ -38,6 +38,10 @@ class SymbolTable {
   /// to any of its versions). malformed: its tables lead out of the file.
   Result<bool> defines(std::string_view name, std::string_view version);
 
+  /// The address (as in the file) of an exported symbol, of any of its versions; nullopt: not
+  /// exported. malformed: as above.
+  Result<std::optional<std::uint64_t>> address_of(std::string_view name);
+
   /// In the order of the symbol table. malformed: as above, or more symbols than any linker writes.
   Result<std::vector<UndefinedSymbol>> undefined();
 
@@ -46,6 +50,7 @@ class SymbolTable {
     std::uint32_t name = 0;
     std::uint8_t info = 0;
     std::uint16_t section = 0;
+    std::uint64_t value = 0;
   };
 
   /// The head of DT_GNU_HASH: `first` is the index of the first symbol in its chains.
@@ -76,6 +81,7 @@ class SymbolTable {
   std::vector<DynamicEntry> entries_;
   Versions versions_;
   std::uint64_t symbols_ = 0, strings_ = 0;
+  std::uint64_t bound_ = 0;  // value of the symbol that was found last
   std::optional<std::uint64_t> gnu_hash_, hash_, version_table_;
 };
 

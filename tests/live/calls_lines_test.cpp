@@ -245,7 +245,7 @@ TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
   CHECK(contains(killed.err, "+++ killed by SIGTERM +++"));
   for (const Words& option : {Words{"-S"},
                               {"-x", "f"},
-                              {"-p", "1"},
+                              {"-d", "1"},
                               {"-F", "f"},
                               {"-u", "nobody"},
                               {"-A", "3"},

@@ -1,6 +1,8 @@
 #include "cli/options.hpp"
 #include "support/catch.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -78,7 +80,7 @@ TEST_CASE("calls options: ltrace's letters", "[cli]") {
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
   for (const Words& words : {Words{"-S"},
                              {"-x", "f"},
-                             {"-p", "1"},
+                             {"-d", "1"},
                              {"-F", "f"},
                              {"-A", "3"},
                              {"-u", "nobody"},
@@ -96,5 +98,27 @@ TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
                              {"-c", "-s", "99"},
                              {"-c", "--drop"}}) {
     CHECK(refusal(words).find("about lines") != std::string::npos);
+  }
+}
+
+TEST_CASE("calls options: processes instead of a command", "[cli]") {
+  const auto run = [](Words words) {
+    words.insert(words.begin(), "calls");
+    return parse_options(words);
+  };
+  const auto request = run({"-p", "12", "-p", "13", "-d", "0.5", "-c"});
+  REQUIRE(std::holds_alternative<Request>(request));
+  const auto& calls = std::get<CallsRequest>(std::get<Request>(request));
+  CHECK(calls.processes == std::vector<std::int32_t>{12, 13});
+  CHECK(calls.seconds == std::chrono::milliseconds(500));
+  CHECK(calls.command.empty());
+  for (const Words& words : {Words{"-p", "1", "ls"},
+                             {"-f", "-p", "1"},
+                             {"-p", "0"},
+                             {"-p", "x"},
+                             {"-p", "1", "-d", "0"}}) {
+    const auto refused = run(words);
+    REQUIRE(std::holds_alternative<Leave>(refused));
+    CHECK(std::get<Leave>(refused).status == 2);
   }
 }

@@ -1,0 +1,163 @@
+#include "commands/calls_attach.hpp"
+
+#include "calls/attachment.hpp"
+#include "calls/group.hpp"
+#include "commands/call_line_output.hpp"
+#include "commands/output.hpp"
+#include "commands/request.hpp"
+#include "commands/sources.hpp"
+#include "launch/own_signals.hpp"
+#include "os/disk.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace tracso {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int status_refused = 4;
+
+struct Attached {
+  LiveTarget live;
+  std::unique_ptr<calls::Attachment> attachment;
+};
+
+int fail_to_attach(const Error& error, std::int32_t pid) {
+  const int status = fail(with_denial(error, pid));
+  return error.kind == ErrorKind::unsupported ? status_refused : status;
+}
+
+bool has_ended(const Attached& one) {
+  const auto stat = one.live.target().process->read("stat");
+  return !stat || stat->find(") Z ") != std::string::npos ||
+         stat->find(") X ") != std::string::npos;
+}
+
+bool all_have_ended(const std::vector<std::unique_ptr<Attached>>& all) {
+  return std::all_of(all.begin(), all.end(), [](const auto& one) { return has_ended(*one); });
+}
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+// Until the end of the time, of the processes, or of our user's patience.
+void watch(const CallsRequest& request,
+           const std::vector<std::unique_ptr<Attached>>& all,
+           const launch::OwnSignals& signals,
+           LineOutput* lines) {
+  constexpr std::chrono::milliseconds between_looks{50};
+  const auto end = request.seconds ? std::optional(Clock::now() + *request.seconds) : std::nullopt;
+  auto next_look = Clock::now();
+  for (;;) {
+    auto pause = lines == nullptr ? between_looks : lines->write();
+    const auto now = Clock::now();
+    if (end && now >= *end) {
+      return;
+    }
+    if (now >= next_look) {
+      if (all_have_ended(all)) {
+        return;
+      }
+      next_look = now + between_looks;
+    }
+    if (end) {
+      pause = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*end - now),
+                         std::chrono::milliseconds(1),
+                         pause);
+    }
+    const int signal = signals.wait(pause).number;
+    if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP) {
+      return;
+    }
+  }
+}
+
+// What was done to a process, and what could not be put back.
+Notice notice_of(const Attached& one, const Result<Done>& detached) {
+  const auto pid = one.live.target().process->pid();
+  const auto& held = one.attachment->held();
+  Notice notice{"calls-attached",
+                fmt::format("process {} ran on; one thread of it was held {} times, {:.1f} ms in "
+                            "all, {:.1f} ms at most",
+                            pid,
+                            held.times,
+                            milliseconds(held.all),
+                            milliseconds(held.longest)),
+                "",
+                ""};
+  if (!detached && detached.error().kind == ErrorKind::interrupted) {
+    notice.effect = detached.error().reason;
+  } else if (!detached) {
+    notice.effect = "it is still traced, which costs it some nanoseconds for each call: " +
+                    detached.error().reason;
+    notice.try_ = fmt::format("tracso calls -p {} -d 1", pid);
+  }
+  return notice;
+}
+
+calls::ArenaOptions arena_options(const CallsRequest& request) {
+  auto options = options_of(request);
+  options.follow = false;
+  return options;
+}
+
+}  // namespace
+
+int calls_of_processes(const CallsRequest& request) {
+  const bool as_lines = request.form == CallsRequest::Form::lines;
+  if (!as_lines && request.file && *request.file != "-") {
+    if (const auto writable = os::check_output_file(*request.file); !writable) {
+      return fail(writable.error());
+    }
+  }
+  const launch::OwnSignals signals;
+  const calls::TickRate rate;
+  std::vector<std::unique_ptr<Attached>> all;
+  for (const auto pid : request.processes) {
+    auto live = LiveTarget::open(pid);
+    if (!live) {
+      return fail_to_attach(live.error(), pid);
+    }
+    all.push_back(std::make_unique<Attached>(Attached{std::move(*live), nullptr}));
+    auto attachment = calls::Attachment::attach(all.back()->live.target(), arena_options(request));
+    if (!attachment) {
+      return fail_to_attach(attachment.error(), pid);
+    }
+    all.back()->attachment = std::move(*attachment);
+  }
+  std::optional<LineOutput> lines;
+  if (as_lines) {
+    lines.emplace(all.front()->attachment->arena(), request.lines);
+    for (auto one = std::next(all.begin()); one != all.end(); ++one) {
+      lines->add((*one)->attachment->arena());
+    }
+    if (const auto opened = lines->open(request.file); !opened) {
+      return fail(opened.error());
+    }
+  }
+  watch(request, all, signals, lines ? &*lines : nullptr);
+  CallsReport report;
+  report.mode = request.mode;
+  for (const auto& one : all) {
+    const auto detached = one->attachment->detach();
+    one->attachment->arena().read(rate.ns_per_tick(), report);
+    report.notices.push_back(notice_of(*one, detached));
+  }
+  if (lines) {
+    lines->end(std::nullopt, report);
+    return 0;
+  }
+  calls::group_rows(report, request.group);
+  const auto done = print_calls(request, report);
+  return done ? 0 : fail(done.error());
+}
+
+}  // namespace tracso
