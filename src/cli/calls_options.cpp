@@ -28,6 +28,7 @@ Examples:
   tracso calls --callee 'libcrypto.so*' python3 app.py
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
+  tracso calls -S -x 'parse_*' CMD                 functions inside the program, and system calls
 )";
 
 const std::map<std::string, CallGroup>& groups() {
@@ -55,9 +56,7 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_flag("-C,--demangle", words.demangle, "C++ names as in the source");
   app.add_flag("-L", words.no_default, "without -e and -l do not take the program's own calls");
   app.add_flag("--drop", words.drop, "rather lose lines than let the command wait for tracso");
-  app.add_flag("-b,--no-signals", words.no_signals, "as for ltrace; signals are never shown");
-  app.add_flag("-S", words.system_calls)->group("");
-  app.add_option("-x", words.entry_points)->allow_extra_args(false)->group("");
+  app.add_flag("-b,--no-signals", words.no_signals, "do not show signals (--engine ptrace)");
   app.add_option("-p", words.processes)->allow_extra_args(false)->group("");
   app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
   app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
@@ -66,14 +65,6 @@ void define_lines(CLI::App& app, CallsWords& words) {
 
 // What ltrace can and we cannot: said, with what can be had instead.
 std::optional<Leave> refused(const CallsWords& words) {
-  if (words.system_calls) {
-    return usage("-S: system calls are not calls of a library, and tracso shows none",
-                 "strace(1) shows them");
-  }
-  if (!words.entry_points.empty()) {
-    return usage("-x: only calls from one library to another are seen, not functions inside one",
-                 "gdb(1) with breakpoints, or perf probe");
-  }
   if (!words.processes.empty()) {
     return usage("-p: a running process cannot be attached to; the agent comes with the start",
                  "tracso calls CMD starts it; ltrace -p attaches");
@@ -110,6 +101,22 @@ std::optional<Leave> refused_for_tables(const CallsWords& words) {
     }
   }
   return std::nullopt;
+}
+
+void define_engine(CLI::App& app, CallsWords& words) {
+  app.add_option("-x",
+                 words.entry_points,
+                 "also calls of functions inside a library or the program, static ones too: "
+                 "[+-]FUNCTION@LIBRARY..., the library that has it (repeatable; by ptrace)")
+      ->type_name("FILTER")
+      ->allow_extra_args(false);
+  app.add_flag("-S", words.system_calls, "system calls too (by ptrace)");
+  app.add_option("--engine",
+                 words.engine,
+                 "agent: from inside; ptrace: from outside, some 100 us for each call; without it "
+                 "the agent, ptrace for -x and -S and where no agent can get in")
+      ->check(CLI::IsMember({"agent", "ptrace"}))
+      ->type_name("WHICH");
 }
 
 void define(CLI::App& app, CallsWords& words) {
@@ -156,29 +163,31 @@ void define(CLI::App& app, CallsWords& words) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
       ->type_name("N");
   define_lines(app, words);
+  define_engine(app, words);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
+Leave wrong_filter(const Error& error) {
+  return usage(fmt::format("filter '{}': {}", printable(error.subject), error.reason),
+               error.hint.empty() ? "'tracso calls -h' shows examples" : error.hint);
+}
+
 std::optional<Leave> fill_filter(const CallsWords& words, calls::Filter& filter) {
-  const auto wrong = [](const Error& error) {
-    return usage(fmt::format("filter '{}': {}", printable(error.subject), error.reason),
-                 error.hint.empty() ? "'tracso calls -h' shows examples" : error.hint);
-  };
   for (const auto& expression : words.expressions) {
     if (const auto done = calls::add_expression(filter, expression); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   for (const auto& library : words.libraries) {
     if (const auto done = calls::add_library(filter, library); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   for (const auto& [into, pattern] :
        {std::pair(&filter.caller, &words.caller), std::pair(&filter.callee, &words.callee)}) {
     if (const auto done = calls::set_narrowing(*into, *pattern); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   return std::nullopt;
@@ -203,11 +212,67 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
   return lines;
 }
 
+// What only an agent does, and what only the engine does.
+std::optional<Leave> refused_by_engine(const CallsWords& words) {
+  const bool from_outside = words.system_calls || !words.entry_points.empty();
+  if (words.engine == "agent" && from_outside) {
+    return usage(fmt::format("{} is seen from outside only", words.system_calls ? "-S" : "-x"),
+                 "leave --engine agent away");
+  }
+  if (words.engine != "ptrace" && !from_outside) {
+    return std::nullopt;
+  }
+  const std::pair<bool, const char*> given[] = {
+      {words.count, "--count"}, {words.intra, "--intra"}, {words.drop, "--drop"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return usage(fmt::format("{} is about the agent, and {} works without it",
+                               name,
+                               words.system_calls            ? "-S"
+                               : !words.entry_points.empty() ? "-x"
+                                                             : "--engine ptrace"),
+                   "leave it away");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request) {
+  if (auto leave = refused_by_engine(words)) {
+    return leave;
+  }
+  const bool from_outside = words.system_calls || !words.entry_points.empty();
+  request.engine = words.engine == "ptrace" || from_outside ? CallsRequest::Engine::ptrace
+                   : words.engine == "agent"                ? CallsRequest::Engine::agent
+                                                            : CallsRequest::Engine::automatic;
+  request.system_calls = words.system_calls;
+  request.no_signals = words.no_signals;
+  for (const auto& expression : words.entry_points) {
+    request.entries = request.entries.value_or(calls::Filter{});
+    if (const auto done = calls::add_expression(*request.entries, expression); !done) {
+      return wrong_filter(done.error());
+    }
+  }
+  // With -x and -S those of the program itself, as for ltrace: each call seen costs two stops.
+  const auto& filter = request.filter;
+  const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
+  if (from_outside && unfiltered) {
+    request.no_imports = words.no_default;
+    request.lines.caller = false;
+    if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {
+      return wrong_filter(done.error());
+    }
+  }
+  return std::nullopt;
+}
+
 // Lines without a filter are the calls of the program itself, as ltrace's.
 std::optional<Leave> fill_lines(const CallsWords& words,
                                 const Terminal& terminal,
                                 CallsRequest& request) {
+  const bool caller = request.lines.caller;
   request.lines = line_options(words, terminal);
+  request.lines.caller = caller;
   request.drop = words.drop;
   if (words.text_bytes > tracso_most_text_bytes) {
     return usage(fmt::format("-s {}: of a text at most {} bytes are copied",
@@ -218,7 +283,7 @@ std::optional<Leave> fill_lines(const CallsWords& words,
   const auto& filter = request.filter;
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
   if (unfiltered && words.no_default) {
-    return usage("-L without -e or -l shows no call", "-e '*' shows all");
+    return usage("-L without -e, -l, -x or -S shows no call", "-e '*' shows all");
   }
   if (unfiltered) {
     request.lines.caller = false;
@@ -248,6 +313,9 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   CallsRequest request;
   request.command = std::move(command);
   if (auto leave = fill_filter(words, request.filter)) {
+    return *leave;
+  }
+  if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
   const auto name = lower_case(words.output);

@@ -16,7 +16,7 @@ namespace tracso {
 
 struct CallsWords {
   std::vector<std::string> expressions, libraries;
-  std::string caller, callee, group, output, color = "auto";
+  std::string caller, callee, group, output, engine, color = "auto";
   bool summary = false, exact = false, count = false, follow = false, intra = false, json = false,
        csv = false;
   std::optional<std::size_t> limit;

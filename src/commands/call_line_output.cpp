@@ -16,9 +16,8 @@
 #include <cstring>
 
 namespace tracso {
-namespace {
 
-std::string end_text(int status) {
+std::string end_of_command(int status) {
   if (WIFSIGNALED(status)) {
     const char* name = ::sigabbrev_np(WTERMSIG(status));
     return name == nullptr ? fmt::format("+++ killed by signal {} +++", WTERMSIG(status))
@@ -27,9 +26,12 @@ std::string end_text(int status) {
   return fmt::format("+++ exited (status {}) +++", WEXITSTATUS(status));
 }
 
-}  // namespace
+std::string notice_line(const Notice& notice) {
+  return printable(notice.text) + ": " + notice.effect +
+         (notice.try_.empty() ? "" : "; " + notice.try_);
+}
 
-Result<Done> LineOutput::open(const std::optional<std::string>& file) {
+Result<Done> LineFile::open(const std::optional<std::string>& file) {
   fd_ = !file ? STDERR_FILENO : STDOUT_FILENO;
   if (file && *file != "-") {
     if (auto done = os::check_output_file(*file); !done) {
@@ -46,7 +48,7 @@ Result<Done> LineOutput::open(const std::optional<std::string>& file) {
   return Done{};
 }
 
-void LineOutput::put(const std::string& text) {
+void LineFile::put(const std::string& text) {
   if (text.empty() || closed_) {
     return;
   }
@@ -62,14 +64,14 @@ std::chrono::milliseconds LineOutput::write() {
   constexpr std::chrono::milliseconds shortest{1};
   constexpr std::chrono::milliseconds longest{20};
   pause_ = stream_.read() ? shortest : std::min(pause_ * 2, longest);
-  put(stream_.take());
+  file_.put(stream_.take());
   return pause_;
 }
 
 void LineOutput::end(int status, const CallsReport& report) {
   stream_.read_rest();
-  stream_.add_line(end_text(status));
-  put(stream_.take());
+  stream_.add_line(end_of_command(status));
+  file_.put(stream_.take());
   const auto counts = stream_.counts();
   if (counts.lost != 0) {
     say(fmt::format(
@@ -84,8 +86,7 @@ void LineOutput::end(int status, const CallsReport& report) {
         counts.unmapped));
   }
   for (const auto& notice : report.notices) {
-    say(printable(notice.text) + ": " + notice.effect +
-        (notice.try_.empty() ? "" : "; " + notice.try_));
+    say(notice_line(notice));
   }
   if (counts.events == 0 && !report.rows.empty()) {
     say("calls could not be recorded: the process has too little address space for it ('ulimit "

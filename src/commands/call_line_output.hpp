@@ -13,26 +13,42 @@
 
 namespace tracso {
 
+/// "+++ exited (status 0) +++", of a status of wait(2).
+std::string end_of_command(int status);
+
+/// A notice as one line for people.
+std::string notice_line(const Notice& notice);
+
+/// Where lines go.
+class LineFile {
+ public:
+  /// nullopt: the standard error; "-": the standard output.
+  Result<Done> open(const std::optional<std::string>& file);
+  /// Where nobody reads any more, the rest is thrown away: the command goes on.
+  void put(const std::string& text);
+
+ private:
+  UniqueFd file_;
+  int fd_ = 2;
+  bool closed_ = false;
+};
+
 class LineOutput {
  public:
   LineOutput(const calls::Arena& arena, const calls::LineOptions& options)
       : stream_(arena, options) {}
 
-  /// nullopt: the standard error; "-": the standard output.
-  Result<Done> open(const std::optional<std::string>& file);
-  /// Writes what has come; until when nothing more needs to be looked at. Where nobody reads any
-  /// more, the rest is thrown away: the command goes on.
+  /// As LineFile.
+  Result<Done> open(const std::optional<std::string>& file) { return file_.open(file); }
+
+  /// Writes what has come; until when nothing more needs to be looked at.
   std::chrono::milliseconds write();
   /// Writes the rest, how the command ended (wait(2)), and what the report says is missing.
   void end(int status, const CallsReport& report);
 
  private:
-  void put(const std::string& text);
-
   calls::EventStream stream_;
-  UniqueFd file_;
-  int fd_ = 2;
-  bool closed_ = false;
+  LineFile file_;
   std::chrono::milliseconds pause_{1};
 };
 

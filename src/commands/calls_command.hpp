@@ -26,6 +26,12 @@ struct CallsRequest {
   RenderOptions render;
   calls::LineOptions lines;
   bool drop = false;  ///< lines may be lost rather than the command wait
+  /// Where calls are seen from; automatic: from inside where that can be.
+  enum class Engine : std::uint8_t { automatic, agent, ptrace } engine = Engine::automatic;
+  std::optional<calls::Filter> entries;  ///< functions whose entry points are watched
+  bool system_calls = false;
+  bool no_imports = false;  ///< nothing is asked for by `filter`
+  bool no_signals = false;
 };
 
 /// CMD's own exit status (128 + N where a signal ended it); else 2 usage, 4 refused, 126 and 127 as
