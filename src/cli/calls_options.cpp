@@ -60,7 +60,6 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_option("-p", words.processes)->allow_extra_args(false)->group("");
   app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
   app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
-  app.add_option("-u", words.users)->allow_extra_args(false)->group("");
 }
 
 // What ltrace can and we cannot: said, with what can be had instead.
@@ -72,9 +71,6 @@ std::optional<Leave> refused(const CallsWords& words) {
   if (!words.configurations.empty()) {
     return usage("-F: ltrace's configuration files are not read",
                  "without -F the built-in prototypes are used; docs/calls.md says how to add one");
-  }
-  if (!words.users.empty()) {
-    return usage("-u: tracso does not change users", "runuser -u USER -- tracso calls CMD");
   }
   if (!words.array_elements.empty()) {
     return usage("-A: elements of arrays are not shown", "without -A they are addresses");
@@ -111,6 +107,9 @@ void define_engine(CLI::App& app, CallsWords& words) {
       ->type_name("FILTER")
       ->allow_extra_args(false);
   app.add_flag("-S", words.system_calls, "system calls too (by ptrace)");
+  app.add_option("-u", words.user, "run the command as that user (root only; by ptrace)")
+      ->type_name("USER")
+      ->allow_extra_args(false);
   app.add_option("--engine",
                  words.engine,
                  "agent: from inside; ptrace: from outside, some 100 us for each call; without it "
@@ -212,11 +211,22 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
   return lines;
 }
 
+bool is_seen_from_outside(const CallsWords& words) {
+  return words.system_calls || !words.entry_points.empty() || !words.user.empty();
+}
+
+const char* why_from_outside(const CallsWords& words) {
+  return words.system_calls            ? "-S"
+         : !words.entry_points.empty() ? "-x"
+         : !words.user.empty()         ? "-u"
+                                       : "--engine ptrace";
+}
+
 // What only an agent does, and what only the engine does.
 std::optional<Leave> refused_by_engine(const CallsWords& words) {
-  const bool from_outside = words.system_calls || !words.entry_points.empty();
+  const bool from_outside = is_seen_from_outside(words);
   if (words.engine == "agent" && from_outside) {
-    return usage(fmt::format("{} is seen from outside only", words.system_calls ? "-S" : "-x"),
+    return usage(fmt::format("{} works from outside only", why_from_outside(words)),
                  "leave --engine agent away");
   }
   if (words.engine != "ptrace" && !from_outside) {
@@ -226,12 +236,10 @@ std::optional<Leave> refused_by_engine(const CallsWords& words) {
       {words.count, "--count"}, {words.intra, "--intra"}, {words.drop, "--drop"}};
   for (const auto& [is_given, name] : given) {
     if (is_given) {
-      return usage(fmt::format("{} is about the agent, and {} works without it",
-                               name,
-                               words.system_calls            ? "-S"
-                               : !words.entry_points.empty() ? "-x"
-                                                             : "--engine ptrace"),
-                   "leave it away");
+      return usage(
+          fmt::format(
+              "{} is about the agent, and {} works without it", name, why_from_outside(words)),
+          "leave it away");
     }
   }
   return std::nullopt;
@@ -241,12 +249,13 @@ std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request)
   if (auto leave = refused_by_engine(words)) {
     return leave;
   }
-  const bool from_outside = words.system_calls || !words.entry_points.empty();
+  const bool from_outside = is_seen_from_outside(words);
   request.engine = words.engine == "ptrace" || from_outside ? CallsRequest::Engine::ptrace
                    : words.engine == "agent"                ? CallsRequest::Engine::agent
                                                             : CallsRequest::Engine::automatic;
   request.system_calls = words.system_calls;
   request.no_signals = words.no_signals;
+  request.user = words.user;
   for (const auto& expression : words.entry_points) {
     request.entries = request.entries.value_or(calls::Filter{});
     if (const auto done = calls::add_expression(*request.entries, expression); !done) {
@@ -256,7 +265,8 @@ std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request)
   // With -x and -S those of the program itself, as for ltrace: each call seen costs two stops.
   const auto& filter = request.filter;
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
-  if (from_outside && unfiltered) {
+  const bool asks_for_others = words.system_calls || !words.entry_points.empty();
+  if (asks_for_others && unfiltered) {
     request.no_imports = words.no_default;
     request.lines.caller = false;
     if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {

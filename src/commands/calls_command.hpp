@@ -32,6 +32,7 @@ struct CallsRequest {
   bool system_calls = false;
   bool no_imports = false;  ///< nothing is asked for by `filter`
   bool no_signals = false;
+  std::string user;  ///< whom the command runs as: a name or a number; empty: us
 };
 
 /// CMD's own exit status (128 + N where a signal ended it); else 2 usage, 4 refused, 126 and 127 as

@@ -5,6 +5,7 @@
 #include "calls/engine_table.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
+#include "commands/command_user.hpp"
 #include "commands/output.hpp"
 #include "launch/job_control.hpp"
 #include "launch/own_signals.hpp"
@@ -254,6 +255,14 @@ int calls_by_engine(const CallsRequest& request) {
       return fail(writable.error());
     }
   }
+  std::optional<launch::CommandUser> user;
+  if (!request.user.empty()) {
+    auto found = user_for_command(request.user);
+    if (!found) {
+      return fail(found.error());
+    }
+    user = std::move(*found);
+  }
   std::optional<Lines> lines;
   if (as_lines) {
     lines.emplace(request, file);
@@ -264,7 +273,8 @@ int calls_by_engine(const CallsRequest& request) {
   calls::CallSink& sink = lines ? static_cast<calls::CallSink&>(*lines) : table;
   calls::Engine engine(options, doors, sink);
   OwnSignals signals;
-  auto command = HeldCommand::start(request.command, output_of_command(request), signals);
+  auto command = HeldCommand::start(
+      request.command, output_of_command(request), signals, user ? &*user : nullptr);
   if (!command) {
     return fail_to_start(command.error());
   }

@@ -270,6 +270,21 @@ TEST_CASE("calls engine: set-user-ID programs", "[live][calls][engine]") {
   CHECK(refused.status == 4);
 }
 
+TEST_CASE("calls engine: -u runs the command as another user", "[live][calls][engine]") {
+  CHECK(test::run_tracso({"calls", "-u", "no-such-user", "true"}).status == 2);
+  if (::getuid() != 0) {
+    CHECK(test::run_tracso({"calls", "-u", "0", "true"}).status == 4);
+    WARN("not root: nobody can be run as another user");
+    return;
+  }
+  const auto traced = trace({"-u", "65534"}, {"/bin/sh", "-c", "id -u; id -g; id -G; exit 3"});
+  CHECK(traced.run.status == 3);
+  CHECK(traced.run.out.find("65534\n65534\n") == 0);
+  CHECK_FALSE(contains(traced.run.out, " 0"));
+  CHECK(traced.lines.back() == "+++ exited (status 3) +++");
+  CHECK(traced.count("(") > 3);
+}
+
 TEST_CASE("calls engine: what does not go together is said", "[live][calls][engine]") {
   const auto refused = [](const Words& words) {
     const auto run = test::run_tracso(words);

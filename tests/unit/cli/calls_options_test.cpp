@@ -92,12 +92,17 @@ TEST_CASE("calls options: -x and -S are seen from outside", "[cli]") {
   CHECK(entries.no_signals);
   REQUIRE(entries.entries);
   CHECK(entries.entries->rules.size() == 3);
+  const auto other = parsed({"-u", "nobody"});
+  CHECK(other.engine == Engine::ptrace);
+  CHECK(other.user == "nobody");
+  CHECK_FALSE(other.no_imports);
   CHECK(parsed({"-x", "f", "-e", "open*"}).lines.caller);
   CHECK(parsed({"-c", "-S"}).filter.rules.size() == 1);
   for (const Words& words : {Words{"-S", "--count"},
                              {"-x", "f", "--intra"},
                              {"--engine", "ptrace", "--drop"},
                              {"--engine", "agent", "-S"},
+                             {"-u", "nobody", "--engine", "agent"},
                              {"--engine", "other"},
                              {"-x", "/f/"}}) {
     CHECK_FALSE(refusal(words).empty());
