@@ -244,7 +244,7 @@ TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
   CHECK(killed.status == 128 + 15);
   CHECK(contains(killed.err, "+++ killed by SIGTERM +++"));
   for (const Words& option :
-       {Words{"-p", "1"}, {"-F", "f"}, {"-u", "nobody"}, {"-A", "3"}, {"-L"}, {"-s", "100000"}}) {
+       {Words{"-p", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "100000"}}) {
     Words words{"calls"};
     words.insert(words.end(), option.begin(), option.end());
     words.push_back("true");

@@ -110,8 +110,7 @@ TEST_CASE("calls options: -x and -S are seen from outside", "[cli]") {
 }
 
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
-  for (const Words& words :
-       {Words{"-p", "1"}, {"-F", "f"}, {"-A", "3"}, {"-u", "nobody"}, {"-L"}, {"-s", "16385"}}) {
+  for (const Words& words : {Words{"-p", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "16385"}}) {
     const auto text = refusal(words);
     INFO(text);
     CHECK(text.find("tracso: " + words.front()) == 0);
