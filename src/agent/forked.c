@@ -23,6 +23,9 @@ static void own_region(void) {
   }
   copy_used(saved, region);
   const int follow = (setup->flags & tracso_follow) != 0;
+  if (!follow) {
+    __atomic_fetch_add(&region->head.children, 1, __ATOMIC_RELAXED);  // the parent's still
+  }
   if (!follow || !open_region(region)) {
     map_memory(region, region_bytes, MAP_NORESERVE | MAP_FIXED);
     rings = 0;  // the parent's; mapped still, for nothing can be running in them here
@@ -31,6 +34,7 @@ static void own_region(void) {
   region->head.pid = (uint32_t)call_1(SYS_getpid, 0);
   region->head.threads = 0;
   region->head.threads_shared = 0;
+  region->head.children = 0;
   call_2(SYS_munmap, (long)saved, region_bytes);
 }
 

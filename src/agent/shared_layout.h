@@ -201,8 +201,10 @@ struct tracso_head {
   uint32_t late_objects;    // loaded by the C library itself and never patched (at a normal exit)
   uint32_t redirected_sites;
   uint32_t left_sites;  // that could not be changed while other threads may run them
+  uint32_t children;        // of fork, not followed, that called something (exec counts)
   uint64_t start_ns;  // how long the agent took to start
   char command[256];
+  char program[256];  // /proc/self/exe
 };
 
 struct tracso_region {

@@ -168,6 +168,16 @@ static void read_command(void) {
     call_3(SYS_read, fd, (long)region->head.command, sizeof region->head.command - 1);
     call_1(SYS_close, fd);
   }
+  const long length = system_call(SYS_readlinkat,
+                                  at_fdcwd,
+                                  (long)"/proc/self/exe",
+                                  (long)region->head.program,
+                                  sizeof region->head.program - 1,
+                                  0,
+                                  0);
+  if (is_error(length) || length == (long)sizeof region->head.program - 1) {
+    region->head.program[0] = 0;  // cut off is no path
+  }
 }
 
 // Our own look-ups went through the program's libraries: their calls are not the program's.

@@ -21,6 +21,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace tracso::calls {
@@ -176,6 +177,30 @@ bool is_exec(std::string_view symbol) {
   return symbol.starts_with("execv") || symbol.starts_with("execl") || symbol == "fexecve";
 }
 
+// Children that a C library makes for its caller, or with vfork: their calls pass by us.
+bool starts_child(std::string_view symbol) {
+  return symbol == "vfork" || symbol == "system" || symbol == "popen" ||
+         symbol.starts_with("posix_spawn");
+}
+
+void add_children(const Region& region, std::span<const CallRow> rows, CallsReport& into) {
+  std::uint64_t others = 0;
+  std::uint64_t forks = 0;
+  for (const CallRow& row : rows) {
+    others += starts_child(row.symbol) ? row.calls : 0;
+    forks += row.symbol == "fork" ? row.calls : 0;
+  }
+  const auto children = std::max<std::uint64_t>(forks, region.head().children) + others;
+  if (children != 0) {
+    into.notices.push_back({"calls-children",
+                            fmt::format("process {} has started child processes (at least {})",
+                                        static_cast<std::int32_t>(region.head().pid),
+                                        children),
+                            "what they called is not here",
+                            "-f follows them"});
+  }
+}
+
 void add_notices(const Region& region, std::size_t first_row, bool follow, CallsReport& into) {
   const auto& head = region.head();
   const auto pid = static_cast<std::int32_t>(head.pid);
@@ -199,6 +224,9 @@ void add_notices(const Region& region, std::size_t first_row, bool follow, Calls
              "{} call sites in process {} cannot be changed while it runs", head.left_sites, pid),
          "calls from there are missing, of functions whose address is used as well",
          "tracso calls CMD traces them from the start"});
+  }
+  if (!follow) {
+    add_children(region, std::span(into.rows).subspan(first_row), into);
   }
   const bool execs = std::any_of(into.rows.begin() + static_cast<std::ptrdiff_t>(first_row),
                                  into.rows.end(),

@@ -31,7 +31,9 @@ bool never_returns(std::string_view symbol) {
                              "thrd_exit",
                              "__cxa_throw",
                              "__cxa_rethrow",
-                             "_Unwind_Resume"};
+                             "_Unwind_Resume",
+                             "SYS_exit",
+                             "SYS_exit_group"};
   return std::find(names.begin(), names.end(), symbol) != names.end();
 }
 
@@ -39,24 +41,6 @@ bool never_returns(std::string_view symbol) {
 bool returns_error_number(std::string_view symbol) {
   return symbol.starts_with("pthread_") || symbol.starts_with("posix_") || symbol.ends_with("_r") ||
          symbol == "clock_nanosleep";
-}
-
-bool has_failed(std::uint64_t value, std::uint8_t when) {
-  const auto number = static_cast<std::int32_t>(value);
-  switch (when) {
-    case tracso_int_minus_one:
-      return number == -1;
-    case tracso_long_minus_one:
-      return value == ~std::uint64_t{0};
-    case tracso_null:
-      return value == 0;
-    case tracso_int_negative:
-      return number < 0;
-    case tracso_int_not_zero:
-      return number != 0;
-    default:
-      return false;
-  }
 }
 
 constexpr std::int64_t ns_per_second = 1'000'000'000;
@@ -72,27 +56,39 @@ std::string clock_text(std::int64_t epoch_ns, bool microseconds) {
              : text + " ";
 }
 
+std::string error_text(std::int64_t number) {
+  constexpr std::int64_t most = 4095;  // an error number of the kernel
+  // The kernel's own, which a program never sees: the call is begun again, or EINTR comes of it.
+  constexpr std::array<std::int64_t, 4> restarts{512, 513, 514, 516};
+  if (std::find(restarts.begin(), restarts.end(), number) != restarts.end()) {
+    return " (interrupted by a signal)";
+  }
+  const char* name =
+      number > 0 && number <= most ? ::strerrorname_np(static_cast<int>(number)) : nullptr;
+  return name == nullptr ? "" : fmt::format(" {} ({})", name, errno_text(static_cast<int>(number)));
+}
+
 }  // namespace
 
 std::string failure_text(const CallEvent& result, const CallSite& site) {
+  if (site.system_call) {
+    return result.result.error_number == 0 ? "" : error_text(result.result.error_number);
+  }
   const auto value = result.result.integer;
   const auto when = error_rule(site.symbol);
-  if (!site.into_c_library || !has_failed(value, when)) {
+  if (!site.into_c_library || !means_failure(value, when)) {
     return "";
   }
   const bool is_number = when == tracso_int_not_zero;
   if (is_number && !returns_error_number(site.symbol)) {
     return "";
   }
-  constexpr std::int64_t most = 4095;  // an error number of the kernel
-  const auto number = is_number ? static_cast<std::int32_t>(value) : result.result.error_number;
-  const char* name =
-      number > 0 && number <= most ? ::strerrorname_np(static_cast<int>(number)) : nullptr;
-  return name == nullptr ? "" : fmt::format(" {} ({})", name, errno_text(static_cast<int>(number)));
+  return error_text(is_number ? static_cast<std::int32_t>(value) : result.result.error_number);
 }
 
 std::string CallLines::name_of(const CallSite& site) const {
-  return printable(options_.demangle ? demangled(site.symbol) : site.symbol);
+  const auto name = printable(options_.demangle ? demangled(site.symbol) : site.symbol);
+  return site.library.empty() ? name : name + "@" + printable(site.library);
 }
 
 std::string CallLines::time_text(std::uint64_t ticks) {
@@ -168,7 +164,7 @@ void CallLines::add_call(const Thread& thread,
   }
   begin_line(thread, event, from);
   const auto arguments = arguments_at_call(event, site.prototype, options_.text_bytes);
-  if (options_.caller) {
+  if (options_.caller && !site.caller.empty()) {
     line_ += printable(site.caller) + "->";
   }
   line_ += name_of(site) + "(" + arguments.before;
@@ -208,13 +204,29 @@ void CallLines::add_return(const Thread& thread,
   add_result(result_text(event, site.prototype) + failure_text(event, site) + took_text(event));
 }
 
+void CallLines::meet(const Thread& thread) {
+  first_ = first_ ? first_ : thread;
+  many_ = many_ || *first_ != thread;
+}
+
+void CallLines::add_remark(std::uint32_t program,
+                           std::int32_t thread,
+                           std::uint64_t ticks,
+                           std::string_view text) {
+  const Thread whose{program, thread};
+  meet(whose);
+  CallEvent event;
+  event.ticks = ticks;
+  begin_line(whose, event, "");
+  end_line(text);
+}
+
 void CallLines::add(std::uint32_t program,
                     const CallEvent& event,
                     const CallSite& site,
                     std::string_view from) {
   const Thread thread{program, event.thread};
-  first_ = first_ ? first_ : thread;
-  many_ = many_ || *first_ != thread;
+  meet(thread);
   if (event.kind == tracso_event_return) {
     add_return(thread, event, site, from);
   } else {

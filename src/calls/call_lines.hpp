@@ -40,9 +40,11 @@ struct LineOptions {
 /// What is known of the place that a call went through.
 struct CallSite {
   std::string symbol;
-  std::string caller;                    ///< base name of the library that calls
+  std::string caller;                    ///< base name of the library that calls; empty: not told
   bool into_c_library = false;           ///< which sets errno
   const Prototype* prototype = nullptr;  ///< nullptr: none
+  std::string library = {};              ///< base name of the one that has it; empty: not told
+  bool system_call = false;              ///< the result's errno is the kernel's
 };
 
 /// Ticks of the processor as time of day.
@@ -64,6 +66,11 @@ class CallLines {
            const CallEvent& event,
            const CallSite& site,
            std::string_view from);
+  /// A signal that a thread gets, or the like: "--- SIGINT (Interrupt) ---".
+  void add_remark(std::uint32_t program,
+                  std::int32_t thread,
+                  std::uint64_t ticks,
+                  std::string_view text);
   /// Ends what is open and adds a line: "+++ exited (status 0) +++".
   void add_line(std::string_view text);
 
@@ -75,6 +82,7 @@ class CallLines {
   using Calls = std::vector<CallEvent>;  // under way, innermost last
 
   void begin_line(const Thread& thread, const CallEvent& event, std::string_view from);
+  void meet(const Thread& thread);
   void end_line(std::string_view with);
   void add_call(const Thread& thread,
                 const CallEvent& event,

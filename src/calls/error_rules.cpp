@@ -437,4 +437,22 @@ bool tells_errors(std::string_view name) {
   return error_rule(name) != tracso_never;
 }
 
+bool means_failure(std::uint64_t value, std::uint8_t when) {
+  const auto number = static_cast<std::int32_t>(value);
+  switch (when) {
+    case tracso_int_minus_one:
+      return number == -1;
+    case tracso_long_minus_one:
+      return value == ~std::uint64_t{0};
+    case tracso_null:
+      return value == 0;
+    case tracso_int_negative:
+      return number < 0;
+    case tracso_int_not_zero:
+      return number != 0;
+    default:
+      return false;
+  }
+}
+
 }  // namespace tracso::calls

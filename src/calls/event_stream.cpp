@@ -1,6 +1,7 @@
 #include "calls/event_stream.hpp"
 
 #include "base/text.hpp"
+#include "calls/engine_sites.hpp"
 
 #include <fmt/format.h>
 
@@ -22,13 +23,6 @@ namespace {
 
 std::uint64_t load(const std::uint64_t& shared) {
   return __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
-}
-
-bool is_c_library(std::string_view path) {
-  constexpr std::array names{"libc.so", "libc-", "libpthread", "librt", "ld-musl", "libc.musl"};
-  const auto name = base_name(path);
-  return std::any_of(
-      names.begin(), names.end(), [&](std::string_view one) { return name.starts_with(one); });
 }
 
 }  // namespace

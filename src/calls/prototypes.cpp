@@ -1,6 +1,7 @@
 #include "calls/prototypes.hpp"
 
 #include "base/text.hpp"
+#include "calls/system_calls.hpp"
 #include "generated/call_prototypes.hpp"
 
 #include <fmt/format.h>
@@ -287,7 +288,7 @@ Result<Prototypes> Prototypes::parse(std::string_view text) {
 
 const Prototypes& Prototypes::built_in() {
   static const Prototypes all = [] {
-    auto parsed = parse(call_prototypes);
+    auto parsed = parse(std::string(call_prototypes) + "\n" + system_call_prototypes());
     return parsed ? std::move(*parsed) : Prototypes();  // a test sees to it that it is understood
   }();
   return all;
@@ -301,6 +302,9 @@ const Prototype* Prototypes::find(std::string_view symbol) const {
 std::vector<tracso_capture_rule> Prototypes::capture_rules() const {
   std::vector<tracso_capture_rule> rules;
   for (const auto& [name, prototype] : functions_) {
+    if (name.starts_with("SYS_")) {
+      continue;  // the agent sees none
+    }
     const auto rule = rule_of(name, prototype);
     if (!is_empty(rule)) {
       rules.push_back(rule);

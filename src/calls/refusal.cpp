@@ -64,6 +64,46 @@ TargetPath started_program(const FileSystem& files, const TargetPath& path) {
   return program;
 }
 
+namespace {
+
+// An Error, or nothing where the file cannot be read.
+std::optional<Error> other_processor(const elf::FileImage& image, const TargetPath& program) {
+  const auto& header = image.header();
+  if (header.encoding.wide && header.machine == EM_X86_64) {
+    return std::nullopt;
+  }
+  return refuse(program,
+                "it is not an x86-64 program of 64 bits, the one kind that can be traced",
+                "tracso --run shows what it loads");
+}
+
+Error statically_linked(const TargetPath& program) {
+  return refuse(program,
+                "it is statically linked: no call in it crosses from one library to another",
+                "-x '*' shows calls of its functions, -S its system calls");
+}
+
+}  // namespace
+
+std::optional<Error> engine_refusal(const FileSystem& files,
+                                    const TargetPath& path,
+                                    bool imports_only) {
+  const TargetPath program = started_program(files, path);
+  const auto file = files.open(program);
+  const auto image =
+      file ? elf::FileImage::open(**file, program.text) : Result<elf::FileImage>(file.error());
+  if (!image) {
+    return std::nullopt;
+  }
+  if (auto error = other_processor(*image, program)) {
+    return error;
+  }
+  if (imports_only && image->segment(PT_INTERP) == nullptr) {
+    return statically_linked(program);
+  }
+  return std::nullopt;
+}
+
 std::optional<Error> refusal(const FileSystem& files, const TargetPath& path) {
   const TargetPath program = started_program(files, path);
   const auto file = files.open(program);
@@ -75,22 +115,17 @@ std::optional<Error> refusal_of_file(const File& file, const TargetPath& program
   if (!image) {
     return std::nullopt;
   }
-  const auto& header = image->header();
-  if (!header.encoding.wide || header.machine != EM_X86_64) {
-    return refuse(
-        program,
-        "it is not an x86-64 program of 64 bits, the one kind for which there is an agent",
-        "tracso --run shows what it loads");
+  if (auto error = other_processor(*image, program)) {
+    return error;
   }
   if (image->segment(PT_INTERP) == nullptr) {
-    return refuse(program,
-                  "it is statically linked: no call in it crosses from one library to another",
-                  "perf(1) or gdb(1) can count calls of its functions");
+    return statically_linked(program);
   }
   if (has_sanitizer(file, program.text)) {
     return refuse(program,
                   "it is built with a sanitizer, whose run-time does not bear an agent beside it",
-                  "a build without -fsanitize can be traced");
+                  "a build without -fsanitize can be traced; --engine ptrace works from outside, "
+                  "where LeakSanitizer does not");
   }
   return std::nullopt;
 }

@@ -15,6 +15,11 @@ std::optional<Error> refusal(const FileSystem& files, const TargetPath& program)
 
 /// The same of an open program.
 std::optional<Error> refusal_of_file(const File& file, const TargetPath& program);
+/// What of that is true of the engine too, which works from outside: another processor. And where
+/// nothing would be seen: `imports` alone of a statically linked program.
+std::optional<Error> engine_refusal(const FileSystem& files,
+                                    const TargetPath& program,
+                                    bool imports_only);
 
 /// The program that the kernel starts for a file: the interpreter of a script ("#!"), the file
 /// itself otherwise.

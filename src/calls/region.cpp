@@ -56,8 +56,12 @@ std::optional<Region> Region::read(int fd, std::uint32_t index) {
   region.names_.assign(names.begin(), names.end());
   region.threads_ = std::min<std::uint32_t>(
       {head.threads, head.thread_blocks, std::uint32_t{TRACSO_MOST_THREADS}});
-  const auto command = region.command();
-  region.program_ = command.substr(0, command.find(' '));
+  region.program_ = std::string(std::begin(head.program), std::end(head.program));
+  region.program_.resize(std::min(region.program_.find('\0'), region.program_.size()));
+  if (region.program_.empty()) {
+    const auto command = region.command();
+    region.program_ = command.substr(0, command.find(' '));
+  }
   return region;
 }
 

@@ -32,6 +32,7 @@ Examples:
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls -c -p 4192 -d 10                    of a process that runs, for ten seconds
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
+  tracso calls -S -x 'parse_*' CMD                 functions inside the program, and system calls
 )";
 
 const std::map<std::string, CallGroup>& groups() {
@@ -59,30 +60,16 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_flag("-C,--demangle", words.demangle, "C++ names as in the source");
   app.add_flag("-L", words.no_default, "without -e and -l do not take the program's own calls");
   app.add_flag("--drop", words.drop, "rather lose lines than let the command wait for tracso");
-  app.add_flag("-b,--no-signals", words.no_signals, "as for ltrace; signals are never shown");
-  app.add_flag("-S", words.system_calls)->group("");
-  app.add_option("-x", words.entry_points)->allow_extra_args(false)->group("");
+  app.add_flag("-b,--no-signals", words.no_signals, "do not show signals (--engine ptrace)");
   app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
   app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
-  app.add_option("-u", words.users)->allow_extra_args(false)->group("");
 }
 
 // What ltrace can and we cannot: said, with what can be had instead.
 std::optional<Leave> refused(const CallsWords& words) {
-  if (words.system_calls) {
-    return usage("-S: system calls are not calls of a library, and tracso shows none",
-                 "strace(1) shows them");
-  }
-  if (!words.entry_points.empty()) {
-    return usage("-x: only calls from one library to another are seen, not functions inside one",
-                 "gdb(1) with breakpoints, or perf probe");
-  }
   if (!words.configurations.empty()) {
     return usage("-F: ltrace's configuration files are not read",
                  "without -F the built-in prototypes are used; docs/calls.md says how to add one");
-  }
-  if (!words.users.empty()) {
-    return usage("-u: tracso does not change users", "runuser -u USER -- tracso calls CMD");
   }
   if (!words.array_elements.empty()) {
     return usage("-A: elements of arrays are not shown", "without -A they are addresses");
@@ -132,11 +119,35 @@ std::optional<Leave> refused_for_processes(const CallsWords& words, bool has_com
   if (has_command) {
     return usage("-p and a command exclude each other", "tracso calls -p PID, or tracso calls CMD");
   }
+  if (words.system_calls || !words.entry_points.empty() || !words.user.empty() ||
+      words.engine == "ptrace") {
+    return usage("-x, -S, -u and --engine ptrace are for a command, not for -p",
+                 "tracso calls -S CMD; without them -p shows the calls between libraries");
+  }
   if (words.follow) {
     return usage("-f: children of a process that runs already are not followed",
                  "-p PID for each of them; threads are always there");
   }
   return std::nullopt;
+}
+
+void define_engine(CLI::App& app, CallsWords& words) {
+  app.add_option("-x",
+                 words.entry_points,
+                 "also calls of functions inside a library or the program, static ones too: "
+                 "[+-]FUNCTION@LIBRARY..., the library that has it (repeatable; by ptrace)")
+      ->type_name("FILTER")
+      ->allow_extra_args(false);
+  app.add_flag("-S", words.system_calls, "system calls too (by ptrace)");
+  app.add_option("-u", words.user, "run the command as that user (root only; by ptrace)")
+      ->type_name("USER")
+      ->allow_extra_args(false);
+  app.add_option("--engine",
+                 words.engine,
+                 "agent: from inside; ptrace: from outside, some 100 us for each call; without it "
+                 "the agent, ptrace for -x and -S and where no agent can get in")
+      ->check(CLI::IsMember({"agent", "ptrace"}))
+      ->type_name("WHICH");
 }
 
 void define(CLI::App& app, CallsWords& words) {
@@ -184,29 +195,31 @@ void define(CLI::App& app, CallsWords& words) {
       ->type_name("N");
   define_attaching(app, words);
   define_lines(app, words);
+  define_engine(app, words);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
+Leave wrong_filter(const Error& error) {
+  return usage(fmt::format("filter '{}': {}", printable(error.subject), error.reason),
+               error.hint.empty() ? "'tracso calls -h' shows examples" : error.hint);
+}
+
 std::optional<Leave> fill_filter(const CallsWords& words, calls::Filter& filter) {
-  const auto wrong = [](const Error& error) {
-    return usage(fmt::format("filter '{}': {}", printable(error.subject), error.reason),
-                 error.hint.empty() ? "'tracso calls -h' shows examples" : error.hint);
-  };
   for (const auto& expression : words.expressions) {
     if (const auto done = calls::add_expression(filter, expression); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   for (const auto& library : words.libraries) {
     if (const auto done = calls::add_library(filter, library); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   for (const auto& [into, pattern] :
        {std::pair(&filter.caller, &words.caller), std::pair(&filter.callee, &words.callee)}) {
     if (const auto done = calls::set_narrowing(*into, *pattern); !done) {
-      return wrong(done.error());
+      return wrong_filter(done.error());
     }
   }
   return std::nullopt;
@@ -231,11 +244,78 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
   return lines;
 }
 
+bool is_seen_from_outside(const CallsWords& words) {
+  return words.system_calls || !words.entry_points.empty() || !words.user.empty();
+}
+
+const char* why_from_outside(const CallsWords& words) {
+  return words.system_calls            ? "-S"
+         : !words.entry_points.empty() ? "-x"
+         : !words.user.empty()         ? "-u"
+                                       : "--engine ptrace";
+}
+
+// What only an agent does, and what only the engine does.
+std::optional<Leave> refused_by_engine(const CallsWords& words) {
+  const bool from_outside = is_seen_from_outside(words);
+  if (words.engine == "agent" && from_outside) {
+    return usage(fmt::format("{} works from outside only", why_from_outside(words)),
+                 "leave --engine agent away");
+  }
+  if (words.engine != "ptrace" && !from_outside) {
+    return std::nullopt;
+  }
+  const std::pair<bool, const char*> given[] = {
+      {words.count, "--count"}, {words.intra, "--intra"}, {words.drop, "--drop"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return usage(
+          fmt::format(
+              "{} is about the agent, and {} works without it", name, why_from_outside(words)),
+          "leave it away");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request) {
+  if (auto leave = refused_by_engine(words)) {
+    return leave;
+  }
+  const bool from_outside = is_seen_from_outside(words);
+  request.engine = words.engine == "ptrace" || from_outside ? CallsRequest::Engine::ptrace
+                   : words.engine == "agent"                ? CallsRequest::Engine::agent
+                                                            : CallsRequest::Engine::automatic;
+  request.system_calls = words.system_calls;
+  request.no_signals = words.no_signals;
+  request.user = words.user;
+  for (const auto& expression : words.entry_points) {
+    request.entries = request.entries.value_or(calls::Filter{});
+    if (const auto done = calls::add_expression(*request.entries, expression); !done) {
+      return wrong_filter(done.error());
+    }
+  }
+  // With -x and -S those of the program itself, as for ltrace: each call seen costs two stops.
+  const auto& filter = request.filter;
+  const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
+  const bool asks_for_others = words.system_calls || !words.entry_points.empty();
+  if (asks_for_others && unfiltered) {
+    request.no_imports = words.no_default;
+    request.lines.caller = false;
+    if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {
+      return wrong_filter(done.error());
+    }
+  }
+  return std::nullopt;
+}
+
 // Lines without a filter are the calls of the program itself, as ltrace's.
 std::optional<Leave> fill_lines(const CallsWords& words,
                                 const Terminal& terminal,
                                 CallsRequest& request) {
+  const bool caller = request.lines.caller;
   request.lines = line_options(words, terminal);
+  request.lines.caller = caller;
   request.drop = words.drop;
   if (words.text_bytes > tracso_most_text_bytes) {
     return usage(fmt::format("-s {}: of a text at most {} bytes are copied",
@@ -246,7 +326,7 @@ std::optional<Leave> fill_lines(const CallsWords& words,
   const auto& filter = request.filter;
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
   if (unfiltered && words.no_default) {
-    return usage("-L without -e or -l shows no call", "-e '*' shows all");
+    return usage("-L without -e, -l, -x or -S shows no call", "-e '*' shows all");
   }
   if (unfiltered) {
     request.lines.caller = false;
@@ -283,6 +363,9 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
     request.seconds = std::chrono::milliseconds(std::llround(*words.seconds * 1000));
   }
   if (auto leave = fill_filter(words, request.filter)) {
+    return *leave;
+  }
+  if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
   const auto name = lower_case(words.output);

@@ -17,7 +17,7 @@ namespace tracso {
 
 struct CallsWords {
   std::vector<std::string> expressions, libraries;
-  std::string caller, callee, group, output, color = "auto";
+  std::string caller, callee, group, output, engine, user, color = "auto";
   bool summary = false, exact = false, count = false, follow = false, intra = false, json = false,
        csv = false;
   std::optional<std::size_t> limit;
@@ -31,7 +31,7 @@ struct CallsWords {
   std::size_t indent = 0, text_bytes = 32;
   // what ltrace has and we do not
   bool system_calls = false;
-  std::vector<std::string> entry_points, configurations, users, array_elements;
+  std::vector<std::string> entry_points, configurations, array_elements;
 };
 
 /// With its options, for the help of the program and for completions; it is parsed by itself.

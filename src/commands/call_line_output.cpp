@@ -16,9 +16,8 @@
 #include <cstring>
 
 namespace tracso {
-namespace {
 
-std::string end_text(int status) {
+std::string end_of_command(int status) {
   if (WIFSIGNALED(status)) {
     const char* name = ::sigabbrev_np(WTERMSIG(status));
     return name == nullptr ? fmt::format("+++ killed by signal {} +++", WTERMSIG(status))
@@ -27,9 +26,12 @@ std::string end_text(int status) {
   return fmt::format("+++ exited (status {}) +++", WEXITSTATUS(status));
 }
 
-}  // namespace
+std::string notice_line(const Notice& notice) {
+  return printable(notice.text) + ": " + notice.effect +
+         (notice.try_.empty() ? "" : "; " + notice.try_);
+}
 
-Result<Done> LineOutput::open(const std::optional<std::string>& file) {
+Result<Done> LineFile::open(const std::optional<std::string>& file) {
   fd_ = !file ? STDERR_FILENO : STDOUT_FILENO;
   if (file && *file != "-") {
     if (auto done = os::check_output_file(*file); !done) {
@@ -46,7 +48,7 @@ Result<Done> LineOutput::open(const std::optional<std::string>& file) {
   return Done{};
 }
 
-void LineOutput::put(const std::string& text) {
+void LineFile::put(const std::string& text) {
   if (text.empty() || closed_) {
     return;
   }
@@ -64,7 +66,7 @@ std::chrono::milliseconds LineOutput::write() {
   bool any = false;
   for (const auto& stream : streams_) {
     any = stream->read() || any;
-    put(stream->take());
+    file_.put(stream->take());
   }
   pause_ = any ? shortest : std::min(pause_ * 2, longest);
   return pause_;
@@ -75,9 +77,9 @@ void LineOutput::end(std::optional<int> status, const CallsReport& report) {
   for (const auto& stream : streams_) {
     stream->read_rest();
     if (status) {
-      stream->add_line(end_text(*status));
+      stream->add_line(end_of_command(*status));
     }
-    put(stream->take());
+    file_.put(stream->take());
     const auto its = stream->counts();
     counts.events += its.events;
     counts.lost += its.lost;
@@ -97,8 +99,7 @@ void LineOutput::end(std::optional<int> status, const CallsReport& report) {
         counts.unmapped));
   }
   for (const auto& notice : report.notices) {
-    say(printable(notice.text) + (notice.effect.empty() ? "" : ": " + notice.effect) +
-        (notice.try_.empty() ? "" : "; " + notice.try_));
+    say(notice_line(notice));
   }
   if (counts.events == 0 && !report.rows.empty()) {
     say("calls could not be recorded: the process has too little address space for it ('ulimit "

@@ -5,6 +5,7 @@
 #include "calls/group.hpp"
 #include "calls/refusal.hpp"
 #include "commands/call_line_output.hpp"
+#include "commands/calls_engine.hpp"
 #include "commands/output.hpp"
 #include "launch/job_control.hpp"
 #include "launch/own_signals.hpp"
@@ -31,8 +32,6 @@ namespace {
 using launch::HeldCommand;
 using launch::OwnSignals;
 
-constexpr int status_of_signal = 128;
-
 // The file that execvp(3) would start; empty: none.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
@@ -55,25 +54,37 @@ std::string working_directory() {
   return directory;
 }
 
-std::optional<Error> cannot_trace(const std::string& name) {
-  const auto program = find_program(name);
+// Why no agent can get into the program.
+struct Refused {
+  Error error;
+  bool engine_can = false;  // see it all the same
+};
+
+std::optional<Refused> cannot_trace(const CallsRequest& request) {
+  const auto program = find_program(request.command.front());
   if (program.empty()) {
     return std::nullopt;  // its start will say so
   }
   const os::LiveFiles files(working_directory());
-  if (auto error = calls::refusal(files, {program})) {
-    return error;
+  if (request.engine == CallsRequest::Engine::ptrace) {
+    const bool imports_only = !request.entries && !request.system_calls;
+    const auto error = calls::engine_refusal(files, {program}, imports_only);
+    return error ? std::optional(Refused{*error, false}) : std::nullopt;
+  }
+  if (const auto error = calls::refusal(files, {program})) {
+    return Refused{*error, false};
   }
   const auto started = calls::started_program(files, {program});
   const auto secure = os::secure_start(files, started);
-  if (!secure.empty()) {
-    return Error{ErrorKind::denied,
-                 "trace the library calls of",
-                 started.text,
-                 "the loader would ignore the agent: " + secure,
-                 "run tracso as the user that the program becomes"};
+  if (secure.empty()) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return Refused{{ErrorKind::denied,
+                  "trace the library calls of",
+                  started.text,
+                  "the loader would ignore the agent: " + secure,
+                  "run tracso as the user that the program becomes"},
+                 request.engine == CallsRequest::Engine::automatic};
 }
 
 // Variables that are ours for the time of a fork, for the child inherits what we have then.
@@ -152,7 +163,10 @@ Result<calls::Arena> make_arena(const CallsRequest& request) {
   return calls::Arena::make(options);
 }
 
-int status_of(const CallsReport& report) {
+}  // namespace
+
+int calls_status(const CallsReport& report) {
+  constexpr int status_of_signal = 128;
   return report.signal ? status_of_signal + *report.signal : report.exit_status.value_or(0);
 }
 
@@ -164,7 +178,12 @@ int fail_to_start(const Error& error) {
                                             : status;
 }
 
-}  // namespace
+launch::CommandOutputTo output_of_command(const CallsRequest& request) {
+  const bool document =
+      request.form == CallsRequest::Form::json || request.form == CallsRequest::Form::csv;
+  const bool to_stdout = document && (!request.file || *request.file == "-");
+  return to_stdout ? launch::CommandOutputTo::our_stderr : launch::CommandOutputTo::our_stdout;
+}
 
 calls::ArenaOptions options_of(const CallsRequest& request) {
   calls::ArenaOptions options;
@@ -192,8 +211,17 @@ Result<Done> print_calls(const CallsRequest& request, const CallsReport& report)
 }
 
 int calls_of_command(const CallsRequest& request) {
-  if (const auto error = cannot_trace(request.command.front())) {
-    return fail(*error);
+  if (const auto refused = cannot_trace(request)) {
+    if (!refused->engine_can) {
+      return fail(refused->error);
+    }
+    say(refused->error.reason +
+        "; so it is looked at from outside (--engine ptrace), which costs "
+        "some 100 us for each call");
+    return calls_by_engine(request);
+  }
+  if (request.engine == CallsRequest::Engine::ptrace) {
+    return calls_by_engine(request);
   }
   const bool as_lines = request.form == CallsRequest::Form::lines;
   if (!as_lines && request.file && *request.file != "-") {
@@ -214,14 +242,9 @@ int calls_of_command(const CallsRequest& request) {
   }
   const calls::TickRate rate;
   OwnSignals signals;
-  const bool document_on_stdout = request.form != CallsRequest::Form::text && !as_lines &&
-                                  (!request.file || *request.file == "-");
   auto command = [&] {
     const ChildVariables variables(arena->environment());
-    return HeldCommand::start(request.command,
-                              document_on_stdout ? launch::CommandOutputTo::our_stderr
-                                                 : launch::CommandOutputTo::our_stdout,
-                              signals);
+    return HeldCommand::start(request.command, output_of_command(request), signals);
   }();
   if (!command) {
     return fail_to_start(command.error());
@@ -241,13 +264,13 @@ int calls_of_command(const CallsRequest& request) {
   add_missing_agent(*arena, report);
   if (lines) {
     lines->end(status, report);
-    return status_of(report);
+    return calls_status(report);
   }
   calls::group_rows(report, request.group);
   if (const auto done = print_calls(request, report); !done) {
     return fail(done.error());
   }
-  return status_of(report);
+  return calls_status(report);
 }
 
 }  // namespace tracso

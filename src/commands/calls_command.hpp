@@ -32,6 +32,13 @@ struct CallsRequest {
   RenderOptions render;
   calls::LineOptions lines;
   bool drop = false;  ///< lines may be lost rather than the command wait
+  /// Where calls are seen from; automatic: from inside where that can be.
+  enum class Engine : std::uint8_t { automatic, agent, ptrace } engine = Engine::automatic;
+  std::optional<calls::Filter> entries;  ///< functions whose entry points are watched
+  bool system_calls = false;
+  bool no_imports = false;  ///< nothing is asked for by `filter`
+  bool no_signals = false;
+  std::string user;  ///< whom the command runs as: a name or a number; empty: us
 };
 
 /// What is asked of the agent; LD_PRELOAD is not looked at.

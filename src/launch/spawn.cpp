@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -33,9 +34,19 @@ std::vector<char*> as_argument_list(const std::vector<std::string>& argv) {
   return list;
 }
 
+bool become_user(const CommandUser& user) {
+  return setgroups(user.groups.size(), user.groups.data()) == 0 &&
+         setresgid(user.group, user.group, user.group) == 0 &&
+         setresuid(user.user, user.user, user.user) == 0;
+}
+
 // From fork to exec only async-signal-safe calls.
-[[noreturn]] void become(
-    char** argv, CommandOutputTo output, const OwnSignals& signals, int go, int failure) {
+[[noreturn]] void become(char** argv,
+                         CommandOutputTo output,
+                         const OwnSignals& signals,
+                         const CommandUser* user,
+                         int go,
+                         int failure) {
   char byte = 0;
   ssize_t count = 0;
   do {
@@ -46,7 +57,9 @@ std::vector<char*> as_argument_list(const std::vector<std::string>& argv) {
       dup2(STDERR_FILENO, STDOUT_FILENO);
     }
     signals.restore_in_child();
-    execvp(argv[0], argv);
+    if (user == nullptr || become_user(*user)) {
+      execvp(argv[0], argv);
+    }
     const int number = errno;
     count = write(failure, &number, sizeof number);
   }
@@ -57,7 +70,8 @@ std::vector<char*> as_argument_list(const std::vector<std::string>& argv) {
 
 Result<HeldCommand> HeldCommand::start(const std::vector<std::string>& argv,
                                        CommandOutputTo output,
-                                       const OwnSignals& signals) {
+                                       const OwnSignals& signals,
+                                       const CommandUser* user) {
   if (argv.empty() || argv[0].empty()) {
     return Error{ErrorKind::usage, "run", "a command", "its name is empty", ""};
   }
@@ -76,7 +90,7 @@ Result<HeldCommand> HeldCommand::start(const std::vector<std::string>& argv,
   }
   if (pid == 0) {
     go->write_end.reset();  // or it would keep itself waiting when we die
-    become(list.data(), output, signals, go->read_end.get(), failure->write_end.get());
+    become(list.data(), output, signals, user, go->read_end.get(), failure->write_end.get());
   }
   HeldCommand command;
   command.pid_ = pid;

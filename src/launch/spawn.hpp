@@ -17,13 +17,22 @@ namespace tracso::launch {
 /// Where the command's standard output goes.
 enum class CommandOutputTo : std::uint8_t { our_stdout, our_stderr };
 
+/// Whom a command runs as.
+struct CommandUser {
+  uid_t user = 0;
+  gid_t group = 0;
+  std::vector<gid_t> groups;  ///< supplementary ones
+};
+
 class HeldCommand {
  public:
   /// The child exists and waits. Its descriptors, environment, signal state, process group and
-  /// terminal are ours as `signals` found them.
+  /// terminal are ours as `signals` found them, and so is its user unless there is another
+  /// (nullptr: none), which takes root.
   static Result<HeldCommand> start(const std::vector<std::string>& argv,
                                    CommandOutputTo output,
-                                   const OwnSignals& signals);
+                                   const OwnSignals& signals,
+                                   const CommandUser* user = nullptr);
 
   pid_t pid() const { return pid_; }
 

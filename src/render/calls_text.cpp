@@ -27,6 +27,26 @@ std::string libraries(const RenderOptions& options, const CallRow& row) {
   return text;
 }
 
+// "process 4711 sh -c ls": all that it has executed, one behind the other.
+std::string process(const RenderOptions& options, const CallsReport& report, std::int32_t pid) {
+  constexpr std::size_t longest = 60;
+  std::string commands;
+  for (const auto& program : report.programs) {
+    if (program.pid == pid && !program.command.empty()) {
+      commands += commands.empty() ? "" : fmt::format(" {} ", glyphs(options.unicode).arrow);
+      commands += program.command;
+    }
+  }
+  auto text = printable(commands);
+  if (display_width(text) > longest) {
+    while (display_width(text) > longest || !is_utf8(text)) {
+      text.pop_back();
+    }
+    text += "...";
+  }
+  return fmt::format("process {}{}{}", pid, text.empty() ? "" : " ", text);
+}
+
 std::string subject(const RenderOptions& options, const CallsReport& report, const CallRow& row) {
   switch (report.group) {
     case CallGroup::function:
@@ -36,7 +56,7 @@ std::string subject(const RenderOptions& options, const CallsReport& report, con
     case CallGroup::thread:
       return fmt::format("thread {} of process {}", row.thread, row.pid);
     case CallGroup::process:
-      return fmt::format("process {}", row.pid);
+      return process(options, report, row.pid);
     default:
       return libraries(options, row);
   }
@@ -138,6 +158,11 @@ std::string calls_text(const RenderOptions& options, const CallsReport& report, 
                              errors == 0 ? "" : std::to_string(errors))
                : fmt::format("{:9} total\n", calls);
   add_untraced(report, out);
+  if (report.rows.empty()) {
+    out +=
+        "no call was seen of those asked for: nobody imports such a function, or it was not "
+        "called; without -e, -l, --caller and --callee all calls count\n";
+  }
   for (const auto& notice : report.notices) {
     out += "note: " + printable(notice.text) +
            (notice.effect.empty() ? "" : "; " + printable(notice.effect)) +

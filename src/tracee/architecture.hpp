@@ -19,7 +19,8 @@ struct RegisterLayout {
   /// The first arguments of a function; nullopt: they lie on the stack behind the return address.
   std::optional<std::array<std::size_t, 6>> arguments;
   std::optional<std::size_t> thread_pointer;  ///< nullopt: not among the general registers
-  /// Holds what a system call returns; nullopt: changing it does not make the kernel repeat one.
+  /// What a function or a system call returns; nullopt: not known here, or changing it does not
+  /// make the kernel repeat a call.
   std::optional<std::size_t> result = std::nullopt;
 };
 
@@ -27,13 +28,16 @@ struct RegisterLayout {
 /// nullopt: not known here; then nothing can be told or changed about the thread.
 std::optional<RegisterLayout> register_layout(std::size_t bytes);
 
-/// The first instruction of a function, where it is one whose work can be done by changing
-/// registers and the stack: it lowers the stack pointer, may store a word there, may jump.
+/// The first instruction of a function, or one that leads into another library, where it is one
+/// whose work can be done by changing registers and the stack: it lowers the stack pointer, may
+/// store a word there, may jump.
 struct EntryInstruction {
   std::size_t bytes = 0;
   std::uint64_t lowers_stack = 0;      ///< by so many bytes
   std::optional<std::size_t> pushes;   ///< stores the register at this offset on the new top
   std::optional<std::uint64_t> calls;  ///< or the address behind it, and goes on so far from there
+  /// Goes on at the address that stands in the word so far behind it; with `calls` it is a call.
+  std::optional<std::int64_t> through = std::nullopt;
   bool operator==(const EntryInstruction&) const = default;
 };
 

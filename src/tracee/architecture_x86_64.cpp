@@ -83,6 +83,24 @@ std::optional<EntryInstruction> lower(std::span<const std::uint8_t> code, std::s
       at + (is_long ? 6U : 3U), static_cast<std::uint64_t>(number), std::nullopt, std::nullopt};
 }
 
+// jmp *DISTANCE(%rip), call *DISTANCE(%rip): a PLT entry, or a call of code without a PLT.
+std::optional<EntryInstruction> through_word(std::span<const std::uint8_t> code, std::size_t word) {
+  const std::size_t at = code[0] == 0xf2 ? 1 : 0;  // the prefix of PLTs that once meant MPX
+  constexpr std::size_t bytes = 6;
+  if (word != 8 || code.size() < at + bytes || code[at] != 0xff ||
+      (code[at + 1] != 0x25 && code[at + 1] != 0x15)) {
+    return std::nullopt;
+  }
+  EntryInstruction instruction;
+  instruction.bytes = at + bytes;
+  instruction.through = number_at(code, at + 2);
+  if (code[at + 1] == 0x15) {
+    instruction.lowers_stack = word;
+    instruction.calls = 0;
+  }
+  return instruction;
+}
+
 }  // namespace
 
 std::optional<RegisterLayout> register_layout(std::size_t bytes) {
@@ -122,8 +140,11 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t> 
     return EntryInstruction{
         5, word, std::nullopt, static_cast<std::uint64_t>(std::int64_t{number_at(code, 1)})};
   }
-  const auto pushed = push(code, word);
-  return pushed ? pushed : lower(code, word);
+  if (const auto pushed = push(code, word)) {
+    return pushed;
+  }
+  const auto lowered = lower(code, word);
+  return lowered ? lowered : through_word(code, word);
 }
 
 bool fails_after_a_stop(std::uint64_t call) {

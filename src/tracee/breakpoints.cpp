@@ -56,9 +56,8 @@ void restore(pid_t stopped, std::uint64_t address, const std::array<std::uint8_t
 }  // namespace
 
 const Breakpoints::Site* Breakpoints::find(std::uint64_t address) const {
-  const auto site = std::find_if(
-      sites_.begin(), sites_.end(), [&](const Site& s) { return s.address == address; });
-  return site == sites_.end() ? nullptr : &*site;
+  const auto site = sites_.find(address);
+  return site == sites_.end() ? nullptr : &site->second;
 }
 
 Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address, AtBreakpoint then) {
@@ -75,16 +74,18 @@ Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address, AtBreakpo
   if (!word) {
     return denied;
   }
-  Site site{address, {}, true, then};
+  Site site{{}, true, then};
   std::copy_n(word->bytes.begin() + static_cast<std::ptrdiff_t>(word->offset),
               code.size(),
               site.original.begin());
-  tell_guardian(stopped, site);
+  tell_guardian(stopped, address, site);
   if (!overwrite(stopped, *word, code)) {
+    if (guardian_) {
+      guardian_->removed(address);
+    }
     return denied;
   }
-  std::erase_if(sites_, [&](const Site& old) { return old.address == address; });
-  sites_.push_back(site);
+  sites_[address] = site;
   const std::uint64_t page = address - address % page_bytes;
   if (std::find(pages_.begin(), pages_.end(), page) == pages_.end()) {
     pages_.push_back(page);
@@ -93,32 +94,74 @@ Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address, AtBreakpo
 }
 
 void Breakpoints::remove(pid_t stopped, std::uint64_t address) {
-  for (Site& site : sites_) {
-    if (site.address == address && site.inserted) {
-      restore(stopped, address, site.original);
-      site.inserted = false;
-      if (guardian_) {
-        guardian_->removed(address);
-      }
-    }
+  const auto site = sites_.find(address);
+  if (site == sites_.end() || !site->second.inserted) {
+    return;
+  }
+  restore(stopped, address, site->second.original);
+  site->second.inserted = false;
+  if (guardian_) {
+    guardian_->removed(address);
   }
 }
 
 void Breakpoints::remove_all(pid_t stopped) {
-  for (const Site& site : std::vector(sites_)) {
-    remove(stopped, site.address);
+  for (const auto& [address, site] : sites_) {
+    remove(stopped, address);
   }
 }
 
+bool Breakpoints::lift(pid_t stopped, std::uint64_t address) const {
+  const Site* site = find(address);
+  if (site == nullptr || !site->inserted) {
+    return false;
+  }
+  restore(stopped, address, site->original);
+  return true;
+}
+
+bool Breakpoints::put_back(pid_t stopped, std::uint64_t address) const {
+  const auto word = word_around(stopped, address);
+  return word && overwrite(stopped, *word, breakpoint_code());
+}
+
 void Breakpoints::clean_copy(pid_t stopped) const {
-  for (const Site& site : sites_) {
+  for (const auto& [address, site] : sites_) {
+    clean_copy(stopped, address);
+  }
+}
+
+void Breakpoints::clean_copy(pid_t stopped, std::uint64_t address) const {
+  const Site* site = find(address);
+  if (site != nullptr && site->inserted) {
+    restore(stopped, address, site->original);
+  }
+}
+
+Breakpoints Breakpoints::copied(pid_t stopped) const {
+  Breakpoints copy;
+  const auto code = breakpoint_code();
+  for (const auto& [address, site] : sites_) {
+    const auto word = site.inserted ? word_around(stopped, address) : std::nullopt;
+    if (word && std::equal(code.begin(),
+                           code.end(),
+                           word->bytes.begin() + static_cast<std::ptrdiff_t>(word->offset))) {
+      copy.sites_[address] = site;
+    }
+  }
+  copy.pages_ = pages_;
+  return copy;
+}
+
+void Breakpoints::guard_all(pid_t stopped) {
+  for (const auto& [address, site] : sites_) {
     if (site.inserted) {
-      restore(stopped, site.address, site.original);
+      tell_guardian(stopped, address, site);
     }
   }
 }
 
-void Breakpoints::tell_guardian(pid_t stopped, const Site& site) {
+void Breakpoints::tell_guardian(pid_t stopped, std::uint64_t address, const Site& site) {
   if (!guardian_) {
     return;
   }
@@ -126,7 +169,7 @@ void Breakpoints::tell_guardian(pid_t stopped, const Site& site) {
     guardian_->guard(stopped);
     guarded_ = true;
   }
-  guardian_->inserting(site.address, site.original);
+  guardian_->inserting(address, site.original);
 }
 
 void Breakpoints::forget() {
@@ -143,6 +186,11 @@ bool Breakpoints::is_inserted(std::uint64_t address) const {
 bool Breakpoints::returns(std::uint64_t address) const {
   const Site* site = find(address);
   return site != nullptr && site->inserted && site->then == AtBreakpoint::returns;
+}
+
+std::size_t Breakpoints::count() const {
+  return static_cast<std::size_t>(std::count_if(
+      sites_.begin(), sites_.end(), [](const auto& entry) { return entry.second.inserted; }));
 }
 
 bool Breakpoints::is_known(std::uint64_t address) const {

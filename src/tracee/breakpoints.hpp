@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -40,14 +42,28 @@ class Breakpoints {
   /// it may report so later.
   void remove(pid_t stopped, std::uint64_t address);
   void remove_all(pid_t stopped);
+  /// Takes one out for the moment in which a thread passes it; no other may run meanwhile. false:
+  /// it is not inserted.
+  bool lift(pid_t stopped, std::uint64_t address) const;
+  /// Puts it back. false: that memory cannot be changed any more.
+  bool put_back(pid_t stopped, std::uint64_t address) const;
   /// Puts the original bytes back in a process that has copied this one's memory (fork).
   void clean_copy(pid_t stopped) const;
+  /// The same for one of them.
+  void clean_copy(pid_t stopped, std::uint64_t address) const;
+  /// What stands in a process that has copied this one's memory, `stopped` of it: those whose
+  /// instruction is really there. Nobody guards them until use() and guard_all().
+  Breakpoints copied(pid_t stopped) const;
+  /// Tells a new guardian of all that stand.
+  void guard_all(pid_t stopped);
   /// The memory is another one (exec): nothing is inserted and nothing is remembered.
   void forget();
 
   bool is_inserted(std::uint64_t address) const;
   /// Is a thread to return that has run into it?
   bool returns(std::uint64_t address) const;
+  /// How many are.
+  std::size_t count() const;
   /// Inserted now, or once and removed.
   bool is_known(std::uint64_t address) const;
 
@@ -56,18 +72,17 @@ class Breakpoints {
 
  private:
   struct Site {
-    std::uint64_t address = 0;
     std::array<std::uint8_t, 8> original{};
     bool inserted = false;
     AtBreakpoint then = AtBreakpoint::stays;
   };
 
   const Site* find(std::uint64_t address) const;
-  void tell_guardian(pid_t stopped, const Site& site);
+  void tell_guardian(pid_t stopped, std::uint64_t address, const Site& site);
 
   std::unique_ptr<Guardian> guardian_;
   bool guarded_ = false;  // it knows this memory
-  std::vector<Site> sites_;
+  std::map<std::uint64_t, Site> sites_;
   std::vector<std::uint64_t> pages_;
 };
 

@@ -31,9 +31,6 @@ struct Message {
   std::array<std::uint8_t, 8> original{};
 };
 
-// More are never in at once: the loader's hook and errors, the entry, the ends of some Pythons.
-constexpr std::size_t most_sites = 128;
-
 void send_message(int socket, Message message, int descriptor = -1) {
   iovec content{&message, sizeof message};
   msghdr header{};
@@ -69,7 +66,6 @@ class Watch {
           count_ = 0;
           break;
         case Kind::inserting:
-          forget(message.address);
           if (count_ < sites_.size()) {
             sites_[count_++] = message;
           }
@@ -187,7 +183,7 @@ class Watch {
 
   int socket_;
   int memory_ = -1;
-  std::array<Message, most_sites> sites_{};
+  std::array<Message, most_breakpoints> sites_{};
   std::size_t count_ = 0;
 };
 

@@ -17,10 +17,14 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace tracso::tracee {
+
+/// More in one memory at once would not be guarded: whoever inserts must not.
+constexpr std::size_t most_breakpoints = 16384;
 
 class Guardian {
  public:

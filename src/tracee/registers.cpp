@@ -92,6 +92,14 @@ std::optional<std::uint64_t> Registers::argument(pid_t thread, std::size_t numbe
 bool Registers::perform(pid_t thread, const EntryInstruction& instruction) {
   const std::uint64_t behind = pc() + instruction.bytes;
   const std::uint64_t top = stack() - instruction.lowers_stack;
+  std::uint64_t next = behind + instruction.calls.value_or(0);
+  if (instruction.through) {
+    const auto word = peek(thread, behind + static_cast<std::uint64_t>(*instruction.through));
+    if (!word) {
+      return false;
+    }
+    next = *word;
+  }
   if (instruction.pushes || instruction.calls) {
     std::uint64_t value = instruction.pushes ? get(*instruction.pushes) : behind;
     if (is_32_bit()) {  // the other half of what is written belongs to the caller
@@ -103,7 +111,7 @@ bool Registers::perform(pid_t thread, const EntryInstruction& instruction) {
     }
   }
   set(layout_.stack, top);
-  set_pc(behind + instruction.calls.value_or(0));
+  set_pc(next);
   return true;
 }
 

@@ -41,7 +41,8 @@ class Registers {
   /// For a thread at the first instruction of a function: its argument number 0, 1, ... as a word;
   /// from 6 on 0 where they come in registers. nullopt: its stack cannot be read.
   std::optional<std::uint64_t> argument(pid_t thread, std::size_t number) const;
-  /// For a thread there: does what that instruction would do. false: its stack cannot be written.
+  /// For a thread there: does what that instruction would do. false: its stack cannot be written,
+  /// or the word that it jumps through not be read.
   bool perform(pid_t thread, const EntryInstruction& instruction);
 
   /// For a thread whose system call our stop has interrupted: where it would return EINTR for no
@@ -54,6 +55,12 @@ class Registers {
   /// The register by which the thread finds its own memory (fs_base); 0: not known.
   std::uint64_t thread_pointer() const {
     return layout_.thread_pointer ? get(*layout_.thread_pointer) : 0;
+  }
+
+  /// What the function returns, for a thread that has just returned from it; nullopt: not known on
+  /// this processor.
+  std::optional<std::uint64_t> result() const {
+    return layout_.result ? std::optional(get(*layout_.result)) : std::nullopt;
   }
 
   /// Bytes of a word of the program: 4 or 8.

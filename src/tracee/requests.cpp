@@ -59,6 +59,10 @@ void resume_to_system_call(pid_t thread, int signal) {
   ptrace(PTRACE_SYSCALL, thread, nullptr, as_pointer(static_cast<std::uint64_t>(signal)));
 }
 
+bool step(pid_t thread) {
+  return ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr) == 0;
+}
+
 void listen(pid_t thread) {
   ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);
 }

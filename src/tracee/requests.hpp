@@ -23,6 +23,8 @@ int interrupt(pid_t thread);
 void resume(pid_t thread, int signal);
 /// The same, but it stops again at the entry or the return of its next system call.
 void resume_to_system_call(pid_t thread, int signal);
+/// The same, but it stops again after one instruction. false: it has died.
+bool step(pid_t thread);
 /// Leaves a thread in its group stop until SIGCONT, and reports that then.
 void listen(pid_t thread);
 /// Lets a stopped thread run on untraced. false: it is not stopped, or gone.

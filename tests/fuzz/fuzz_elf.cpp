@@ -1,5 +1,6 @@
-// Any bytes as an ELF file: native reader, versions, symbols, relocations.
+// Any bytes as an ELF file: native reader, versions, symbols, relocations, names of functions.
 
+#include "elf/function_symbols.hpp"
 #include "elf/native_reader.hpp"
 #include "elf/relocations.hpp"
 #include "elf/symbols.hpp"
@@ -43,6 +44,16 @@ void read_symbols(const File& file) {
   }
 }
 
+void read_functions(const File& file) {
+  const auto functions = elf::function_symbols(file, "x");
+  for (std::size_t i = 0; functions && i < functions->size(); ++i) {
+    require(!(*functions)[i].name.empty());
+    require(i == 0 || (*functions)[i - 1].address < (*functions)[i].address);
+  }
+  const auto code = elf::plt_code(file, "x");
+  require(code || !code.error().reason.empty());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -53,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(elf.error().kind == ErrorKind::malformed && !elf.error().reason.empty());
   }
   read_symbols(*file);
+  read_functions(*file);
   const auto bytes = elf::relocation_bytes(*file, "x");
   require(!bytes || *bytes % 4096 == 0);
   return 0;

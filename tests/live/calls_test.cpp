@@ -214,6 +214,9 @@ TEST_CASE("calls: children are let go, or followed with -f", "[live][calls]") {
     CHECK(followed.run.status == 0);
     CHECK(followed.document["programs"].size() >= 4);  // itself, child, sh, ls, wc, true
     CHECK(calls_of(trace({"-f"}, {program}).document, "add_one") == 1020);
+    const auto codes = test::notice_codes(trace({}, {program}).document);
+    CHECK(std::find(codes.begin(), codes.end(), "calls-children") != codes.end());
+    CHECK(test::notice_codes(followed.document).empty());
   }
 }
 
@@ -415,5 +418,16 @@ TEST_CASE("calls: the table on standard error", "[live][calls]") {
   CHECK(contains(table.err, "add_one"));
   const auto counted = test::run_tracso({"calls", "--count", "--csv", "-e", "add_one", program});
   CHECK(contains(counted.out, "add_one,plain,libfirst.so,,1,,,,,"));
+  // Started by a name that PATH finds, it is told by its whole path all the same.
+  const auto folder = program.substr(0, program.rfind('/'));
+  test::ProgramOptions how;
+  how.environment = {"PATH=" + folder + ":/usr/bin:/bin"};
+  const auto found = test::run_tracso({"calls", "--csv", "-e", "add_one", "plain"}, how);
+  CHECK(contains(found.out, program));
+  const auto empty = test::run_tracso({"calls", "-c", "-e", "no_such_function", program});
+  CHECK(contains(empty.err, "no call was seen"));
+  CHECK_FALSE(contains(table.err, "no call was seen"));
+  const auto processes = test::run_tracso({"calls", "--group", "process", program});
+  CHECK(contains(processes.err, " " + program.substr(0, 40)));
   CHECK(contains(counted.err, "home"));
 }

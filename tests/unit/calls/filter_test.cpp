@@ -1,5 +1,6 @@
 #include "calls/filter.hpp"
 
+#include "calls/filter_match.hpp"
 #include "calls/packages.hpp"
 #include "support/catch.hpp"
 
@@ -46,6 +47,40 @@ TEST_CASE("filter: what is refused", "[calls]") {
     static_cast<void>(add_expression(filter, "x"));
   }
   CHECK_FALSE(add_expression(filter, "one-too-many"));
+}
+
+TEST_CASE("filter: what is selected here is what the agent selects", "[calls]") {
+  const FilterParty program{"/bin/prog", true};
+  const FilterParty library{"/lib/libfirst.so.1", false};
+  const auto selected =
+      [&](const std::string& expression, const std::string& symbol, const FilterParty& caller) {
+        Filter filter;
+        REQUIRE(add_expression(filter, expression));
+        return selects(filter, symbol, caller, library);
+      };
+  CHECK(selected("malloc+free-@libfirst*", "malloc", program));
+  CHECK_FALSE(selected("malloc+free-@libfirst*", "malloc", library));
+  CHECK_FALSE(selected("malloc+free-@libfirst*", "calloc", program));
+  CHECK(selected("-free", "malloc", library));
+  CHECK_FALSE(selected("-free", "free", library));
+  CHECK(selected("@MAIN", "x", program));
+  CHECK_FALSE(selected("@MAIN", "x", library));
+  CHECK(selected("*@/lib/*", "x", library));
+  CHECK_FALSE(selected("*@/lib/*", "x", program));
+  Filter filter;
+  CHECK(selects(filter, "x", program, library));
+  CHECK(may_select(filter, program));
+  REQUIRE(add_library(filter, "libfirst*"));
+  CHECK(selects(filter, "x", program, library));
+  CHECK_FALSE(selects(filter, "x", library, program));
+  CHECK(may_select(filter, program));
+  filter.caller = "libother*";
+  CHECK_FALSE(selects(filter, "x", program, library));
+  CHECK_FALSE(may_select(filter, program));
+  Filter main_only;
+  REQUIRE(add_expression(main_only, "@MAIN"));
+  CHECK(may_select(main_only, program));
+  CHECK_FALSE(may_select(main_only, library));
 }
 
 TEST_CASE("packages: by the folder a library lies in", "[calls]") {

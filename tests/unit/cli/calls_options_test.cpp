@@ -77,15 +77,42 @@ TEST_CASE("calls options: ltrace's letters", "[cli]") {
   CHECK(parsed({"-L", "-e", "open"}).form == Form::lines);
 }
 
+TEST_CASE("calls options: -x and -S are seen from outside", "[cli]") {
+  using Engine = CallsRequest::Engine;
+  CHECK(parsed({}).engine == Engine::automatic);
+  CHECK(parsed({"--engine", "agent"}).engine == Engine::agent);
+  const auto calls = parsed({"-S"});
+  CHECK(calls.engine == Engine::ptrace);
+  CHECK(calls.system_calls);
+  CHECK_FALSE(calls.no_imports);
+  CHECK_FALSE(calls.entries);
+  REQUIRE(calls.filter.rules.size() == 1);
+  CHECK(calls.filter.rules[0].library == "MAIN");
+  const auto entries = parsed({"-L", "-x", "work+inner@MAIN", "-x", "SSL_*", "-b"});
+  CHECK(entries.engine == Engine::ptrace);
+  CHECK(entries.no_imports);
+  CHECK(entries.no_signals);
+  REQUIRE(entries.entries);
+  CHECK(entries.entries->rules.size() == 3);
+  const auto other = parsed({"-u", "nobody"});
+  CHECK(other.engine == Engine::ptrace);
+  CHECK(other.user == "nobody");
+  CHECK_FALSE(other.no_imports);
+  CHECK(parsed({"-x", "f", "-e", "open*"}).lines.caller);
+  CHECK(parsed({"-c", "-S"}).filter.rules.size() == 1);
+  for (const Words& words : {Words{"-S", "--count"},
+                             {"-x", "f", "--intra"},
+                             {"--engine", "ptrace", "--drop"},
+                             {"--engine", "agent", "-S"},
+                             {"-u", "nobody", "--engine", "agent"},
+                             {"--engine", "other"},
+                             {"-x", "/f/"}}) {
+    CHECK_FALSE(refusal(words).empty());
+  }
+}
+
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
-  for (const Words& words : {Words{"-S"},
-                             {"-x", "f"},
-                             {"-d", "1"},
-                             {"-F", "f"},
-                             {"-A", "3"},
-                             {"-u", "nobody"},
-                             {"-L"},
-                             {"-s", "16385"}}) {
+  for (const Words& words : {Words{"-d", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "16385"}}) {
     const auto text = refusal(words);
     INFO(text);
     CHECK(text.find("tracso: " + words.front()) == 0);

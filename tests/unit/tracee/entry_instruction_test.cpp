@@ -75,4 +75,23 @@ TEST_CASE("entry instruction: what is cut short or unknown is none", "[tracee]")
   }
 }
 
+TEST_CASE("entry instruction: jumps and calls through a word of the GOT", "[tracee]") {
+  const auto jump = entry_instruction(Code{0xff, 0x25, 0x10, 0, 0, 0}, 8);
+  REQUIRE(jump);
+  CHECK(jump->bytes == 6);
+  CHECK(jump->through == 16);
+  CHECK_FALSE(jump->calls);
+  const auto prefixed = entry_instruction(Code{0xf2, 0xff, 0x25, 0xf0, 0xff, 0xff, 0xff}, 8);
+  REQUIRE(prefixed);
+  CHECK(prefixed->bytes == 7);
+  CHECK(prefixed->through == -16);
+  const auto call = entry_instruction(Code{0xff, 0x15, 0, 1, 0, 0}, 8);
+  REQUIRE(call);
+  CHECK(call->lowers_stack == 8);
+  CHECK(call->calls == 0U);
+  CHECK(call->through == 256);
+  CHECK_FALSE(entry_instruction(Code{0xff, 0x25, 0x10, 0, 0}, 8));  // cut off
+  CHECK_FALSE(entry_instruction(Code{0xff, 0x25, 0x10, 0, 0, 0}, 4));
+}
+
 #endif

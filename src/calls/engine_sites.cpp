@@ -1,0 +1,87 @@
+#include "calls/engine_sites.hpp"
+
+#include "base/text.hpp"
+#include "calls/error_rules.hpp"
+#include "calls/system_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tracso::calls {
+namespace {
+
+constexpr const char* kernel = "[kernel]";
+
+bool ends_the_thread(std::string_view symbol) {
+  constexpr std::array names{"exit",
+                             "_exit",
+                             "_Exit",
+                             "quick_exit",
+                             "abort",
+                             "pthread_exit",
+                             "thrd_exit",
+                             "SYS_exit",
+                             "SYS_exit_group",
+                             "SYS_rt_sigreturn"};
+  return std::find(names.begin(), names.end(), symbol) != names.end();
+}
+
+}  // namespace
+
+bool is_c_library(std::string_view path) {
+  constexpr std::array names{"libc.so", "libc-", "libpthread", "librt", "ld-musl", "libc.musl"};
+  const auto name = base_name(path);
+  return std::any_of(
+      names.begin(), names.end(), [&](std::string_view one) { return name.starts_with(one); });
+}
+
+std::uint32_t EngineSites::add(Key key, EngineSite site) {
+  const auto [at, is_new] =
+      numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sites_.size()));
+  if (is_new) {
+    site.line.prototype = Prototypes::built_in().find(site.line.symbol);
+    site.never_returns = ends_the_thread(site.line.symbol);
+    sites_.push_back(std::move(site));
+  }
+  return at->second;
+}
+
+std::uint32_t EngineSites::import(const std::string& symbol,
+                                  const std::string& caller,
+                                  const std::string& callee) {
+  EngineSite site{{}, caller, callee, error_rule(symbol), false};
+  site.line.symbol = symbol;
+  site.line.caller = base_name(caller);
+  site.line.into_c_library = is_c_library(callee);
+  return add({0, symbol, caller, callee}, std::move(site));
+}
+
+std::uint32_t EngineSites::entry(const std::string& symbol,
+                                 const std::string& library,
+                                 bool in_program) {
+  EngineSite site{{}, "", library, error_rule(symbol), false};
+  site.line.symbol = symbol;
+  site.line.into_c_library = is_c_library(library);
+  if (!in_program) {
+    site.line.library = base_name(library);
+  }
+  return add({1, symbol, "", library}, std::move(site));
+}
+
+std::uint32_t EngineSites::entry_from(std::uint32_t entry, std::string_view caller) {
+  EngineSite site = sites_[entry];
+  site.caller_path = caller;
+  Key key{3, std::to_string(entry), site.caller_path, ""};
+  return add(std::move(key), std::move(site));
+}
+
+std::uint32_t EngineSites::system_call(std::uint64_t number, const std::string& caller) {
+  EngineSite site{{}, caller, kernel, 0, false};
+  site.line.symbol = system_call_name(number);
+  site.line.system_call = true;
+  Key key{2, site.line.symbol, caller, kernel};
+  return add(std::move(key), std::move(site));
+}
+
+}  // namespace tracso::calls
