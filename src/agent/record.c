@@ -49,11 +49,12 @@ static int is_read(void) {
 // A process that has been attached to has its own life: it waits for one second, and from then on
 // no more until there is room again.
 static int wait_for_room(struct tracso_ring* ring, uint64_t bytes) {
-  enum { turns_between_looks = 256, turns_of_attached = 5000 };
+  enum { turns_between_looks = 256, patience_ns = 1000000000 };
   if (ring->written - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE) + bytes <= tracso_ring_bytes) {
     ring->deaf = 0;
     return 1;
   }
+  const uint64_t session = session_start, begun = is_attached() ? now_ns() : 0;
   for (uint32_t turn = 1; (setup->flags & tracso_drop) == 0 && ring->deaf == 0; ++turn) {
     const uint64_t pause[2] = {0, 200000};
     call_2(SYS_nanosleep, (long)pause, 0);
@@ -61,7 +62,10 @@ static int wait_for_room(struct tracso_ring* ring, uint64_t bytes) {
         tracso_ring_bytes) {
       return 1;
     }
-    if (is_attached() ? turn >= turns_of_attached
+    if (session != *(const volatile uint64_t*)&session_start) {
+      return 0;  // who asked is gone, and somebody else has come
+    }
+    if (is_attached() ? now_ns() - begun >= patience_ns
                       : turn % turns_between_looks == 0 && !is_read()) {
       ring->deaf = 1;
     }
