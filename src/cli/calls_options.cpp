@@ -1,6 +1,7 @@
 #include "cli/calls_options.hpp"
 
 #include "base/text.hpp"
+#include "cli/calls_refusals.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/output_forms.hpp"
 #include "cli/slips.hpp"
@@ -65,39 +66,6 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
 }
 
-// What ltrace can and we cannot: said, with what can be had instead.
-std::optional<Leave> refused(const CallsWords& words) {
-  if (!words.configurations.empty()) {
-    return usage("-F: ltrace's configuration files are not read",
-                 "without -F the built-in prototypes are used; docs/calls.md says how to add one");
-  }
-  if (!words.array_elements.empty()) {
-    return usage("-A: elements of arrays are not shown", "without -A they are addresses");
-  }
-  return std::nullopt;
-}
-
-// An option of lines that a table would silently ignore.
-std::optional<Leave> refused_for_tables(const CallsWords& words) {
-  const CallsWords usual;
-  const std::pair<bool, const char*> given[] = {{words.time != 0, "-t"},
-                                                {words.relative, "-r"},
-                                                {words.took, "-T"},
-                                                {words.instruction, "-i"},
-                                                {words.drop, "--drop"},
-                                                {words.align.has_value(), "-a"},
-                                                {words.indent != 0, "-n"},
-                                                {words.text_bytes != usual.text_bytes, "-s"}};
-  for (const auto& [is_given, name] : given) {
-    if (is_given) {
-      return usage(
-          fmt::format("{} is about lines, and a table has none", name),
-          "without -c, --group, --exact, --count, --limit, --json and --csv each call is a line");
-    }
-  }
-  return std::nullopt;
-}
-
 void define_attaching(CLI::App& app, CallsWords& words) {
   app.add_option(
          "-p", words.processes, "of a process that runs already, instead of a command (repeatable)")
@@ -107,28 +75,6 @@ void define_attaching(CLI::App& app, CallsWords& words) {
   app.add_option("-d,--duration", words.seconds, "with -p: for so long (else until Ctrl-C)")
       ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("SECONDS");
-}
-
-// What only makes sense with a process, or with a command.
-std::optional<Leave> refused_for_processes(const CallsWords& words, bool has_command) {
-  if (words.processes.empty()) {
-    return words.seconds ? std::optional(usage("-d is about a process that runs already",
-                                               "tracso calls -p PID -d 10"))
-                         : std::nullopt;
-  }
-  if (has_command) {
-    return usage("-p and a command exclude each other", "tracso calls -p PID, or tracso calls CMD");
-  }
-  if (words.system_calls || !words.entry_points.empty() || !words.user.empty() ||
-      words.engine == "ptrace") {
-    return usage("-x, -S, -u and --engine ptrace are for a command, not for -p",
-                 "tracso calls -S CMD; without them -p shows the calls between libraries");
-  }
-  if (words.follow) {
-    return usage("-f: children of a process that runs already are not followed",
-                 "-p PID for each of them; threads are always there");
-  }
-  return std::nullopt;
 }
 
 void define_engine(CLI::App& app, CallsWords& words) {
@@ -242,40 +188,6 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
                : words.time == 2 ? calls::LineTime::microseconds
                                  : calls::LineTime::epoch;
   return lines;
-}
-
-bool is_seen_from_outside(const CallsWords& words) {
-  return words.system_calls || !words.entry_points.empty() || !words.user.empty();
-}
-
-const char* why_from_outside(const CallsWords& words) {
-  return words.system_calls            ? "-S"
-         : !words.entry_points.empty() ? "-x"
-         : !words.user.empty()         ? "-u"
-                                       : "--engine ptrace";
-}
-
-// What only an agent does, and what only the engine does.
-std::optional<Leave> refused_by_engine(const CallsWords& words) {
-  const bool from_outside = is_seen_from_outside(words);
-  if (words.engine == "agent" && from_outside) {
-    return usage(fmt::format("{} works from outside only", why_from_outside(words)),
-                 "leave --engine agent away");
-  }
-  if (words.engine != "ptrace" && !from_outside) {
-    return std::nullopt;
-  }
-  const std::pair<bool, const char*> given[] = {
-      {words.count, "--count"}, {words.intra, "--intra"}, {words.drop, "--drop"}};
-  for (const auto& [is_given, name] : given) {
-    if (is_given) {
-      return usage(
-          fmt::format(
-              "{} is about the agent, and {} works without it", name, why_from_outside(words)),
-          "leave it away");
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request) {

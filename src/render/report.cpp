@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "render/load_order.hpp"
 #include "render/memory_section.hpp"
+#include "render/not_found.hpp"
 #include "render/report_parts.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/wrap.hpp"
@@ -46,7 +47,7 @@ class Report {
     if (summary_.by != ByteKind::file) {  // who asks for files has not asked for memory
       out_ += memory_section(options_, trace_, summary_.by);
     }
-    not_found();
+    out_ += not_found_section(options_, trace_);
     out_ += refused_section(options_, trace_, summary_);
     orphans();
     children();
@@ -61,8 +62,6 @@ class Report {
   void no_libraries();
   void packages();
   void libraries();
-  void not_found();
-  std::string places_searched(const std::string& name, const Edge& edge) const;
   void orphans();
   void children();
   void hint();
@@ -287,63 +286,6 @@ void Report::libraries() {
               rows);
   out_ += table(rows, look(library_name_columns));
   more(libraries.size() - shown);
-}
-
-// "  libf.so.7 was looked for in /opt/x, /etc/ld.so.cache, /lib and 3 more"; empty: nowhere.
-std::string Report::places_searched(const std::string& name, const Edge& edge) const {
-  constexpr std::size_t most = 4;
-  std::vector<std::string> places;
-  for (const SearchStep& step : edge.search) {
-    const std::string& place = !step.directory.empty() ? step.directory : step.path;
-    if (!place.empty() && std::find(places.begin(), places.end(), place) == places.end()) {
-      places.push_back(printable(place));
-    }
-  }
-  if (places.empty()) {
-    return "";
-  }
-  const std::size_t beyond = places.size() - std::min(most, places.size());
-  places.resize(places.size() - beyond);
-  const std::string text = fmt::format("{} was looked for in {}{}",
-                                       name,
-                                       join(places, ", "),
-                                       beyond == 0 ? "" : fmt::format(" and {} more", beyond));
-  return "    " + wrapped(text, {options_.width, 4, 6}) + "\n";
-}
-
-void Report::not_found() {
-  std::vector<Row> rows;
-  std::vector<std::string> places;
-  for (std::size_t i = 0; i < trace_.graph.nodes().size(); ++i) {
-    const Node& node = trace_.graph.nodes()[i];
-    if (!is_missing(node)) {
-      continue;
-    }
-    Row row{shown_name(node), {}, Style::red};
-    const auto causes = trace_.graph.causes_of(NodeId{static_cast<std::uint32_t>(i)});
-    if (!causes.empty()) {
-      const Edge& edge = trace_.graph[causes.front()];
-      row.rest.add(edge.kind == EdgeKind::preload ? " named by " : " needed by ")
-          .add(shown_name(trace_.graph[edge.from]));
-      places.push_back(places_searched(shown_name(node), edge));
-    }
-    if (causes.size() > 1) {
-      row.rest.add(fmt::format(" and {} more", causes.size() - 1));
-    }
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) {
-    return;
-  }
-  title("Not found");
-  const std::size_t all = rows.size();
-  rows.resize(rows_shown(all, options_.limit_orphans));
-  out_ += table(rows, look(library_name_columns));
-  more(all - rows.size());
-  places.resize(std::min(places.size(), rows.size()));
-  for (const std::string& line : places) {
-    out_ += line;
-  }
 }
 
 void Report::orphans() {
