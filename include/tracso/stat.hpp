@@ -120,6 +120,19 @@ struct MemorySamples {
   std::vector<Interval> intervals;  ///< equally long, in order, those without a sample left out
 };
 
+/// stat -p --used: what the process touched within a time, of what it has in memory.
+struct WorkingSet {
+  struct Library {
+    std::string name;
+    std::uint64_t resident = 0, used = 0;
+  };
+
+  std::int64_t window_ns = 0;
+  std::uint64_t resident = 0, used = 0;  ///< all mappings
+  std::vector<Library> libraries;        ///< files mapped as code; most used first, then by name
+  std::size_t untouched = 0;             ///< of these, no page was used
+};
+
 struct Stat {
   std::string target;  ///< "run:python3:4242", "pid:4242"
   std::string exe;
@@ -146,6 +159,7 @@ struct Stat {
   std::optional<TreeTotals> tree;      ///< --children
   std::optional<Attribution> attribution;
   std::optional<MemorySamples> samples;  ///< --sample
+  std::optional<WorkingSet> used;        ///< --used
   Activity activity;
   std::optional<std::int64_t> cpu_ns, children_cpu_ns, wall_ns;
   std::vector<Budget> budgets;

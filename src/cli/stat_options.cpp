@@ -78,6 +78,11 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
       ->type_name("MS")
       ->group(look);
   app.add_flag("--reset-peak", words.reset_peak, "with -p: let its peak begin anew")->group(look);
+  app.add_flag("--used",
+               words.used,
+               "with -p and --for: which memory is used in that time; clears the kernel's marks of "
+               "touched pages")
+      ->group(look);
   app.add_flag("--no-ptrace",
                words.no_ptrace,
                "do not trace CMD: figures of the last look before its end")
@@ -200,8 +205,13 @@ std::optional<Leave> mismatch(const StatWords& words) {
         command ? "a command and -p PID exclude each other" : "stat needs a command, or -p PID",
         "tracso stat python3 -c 'import ssl'; tracso stat -p 4192");
   }
-  if (command && (words.reset_peak || !words.watch_for.empty())) {
-    return usage_error("--for and --reset-peak go with -p PID", "tracso stat -p 4192 --for 10");
+  if (command && (words.reset_peak || words.used || !words.watch_for.empty())) {
+    return usage_error("--for, --used and --reset-peak go with -p PID",
+                       "tracso stat -p 4192 --for 10");
+  }
+  if (words.used && words.watch_for.empty()) {
+    return usage_error("--used needs a time to look: --for SECONDS",
+                       "tracso stat -p 4192 --used --for 10");
   }
   if (!command && !words.sample.empty() && words.watch_for.empty()) {
     return usage_error("--sample with -p needs a time to look: --for SECONDS",
@@ -255,6 +265,7 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
   request.junit = given(words.junit);
   request.stream = given(words.stream);
   request.reset_peak = words.reset_peak;
+  request.used = words.used;
   request.children = words.children;
   request.trace = !words.no_ptrace;
   request.verbose = words.verbose;

@@ -24,7 +24,7 @@ struct StatWords {
   std::vector<std::string> denied;
   BaselineWords baseline;
   std::string runs, warmups = "0", after, watch_for, sample, junit, stream;
-  bool children = false, reset_peak = false, no_ptrace = false, verbose = false;
+  bool children = false, reset_peak = false, used = false, no_ptrace = false, verbose = false;
   std::string stray;                 ///< of CMD's words one that is called like an option of ours
   std::vector<std::string> command;  ///< split off before CLI11 sees it
 };

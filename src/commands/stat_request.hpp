@@ -34,6 +34,7 @@ struct StatRequest {
   std::optional<std::chrono::milliseconds> baseline_after;  ///< descriptors are compared from then
   std::optional<std::chrono::milliseconds> watch_for;       ///< stat -p: two looks, that far apart
   bool reset_peak = false;
+  bool used = false;  ///< with watch_for: what is touched in that time
   bool trace = true;  ///< false: --no-ptrace
   bool children = false;
   std::optional<AttributionDepth> attribution;

@@ -5,6 +5,7 @@
 #include "commands/memory_sampling.hpp"
 #include "commands/python.hpp"
 #include "commands/stat_look.hpp"
+#include "commands/working_set.hpp"
 #include "os/live_process.hpp"
 #include "os/sampler.hpp"
 
@@ -75,9 +76,14 @@ Result<Stat> look_for_stat(const StatRequest& request) {
     sampling.emplace(*request.sample);
     sampling->start(request.pid);
   }
+  const bool used = request.used && begin_working_set(request.pid, stat.notices);
   const auto begin = std::chrono::steady_clock::now();
   if (request.watch_for) {
     std::this_thread::sleep_for(*request.watch_for);
+    if (used) {  // before anything of it is read by us: that touches pages too
+      const auto window = std::chrono::steady_clock::now() - begin;
+      stat.used = end_working_set(**process, window.count(), stat.notices);
+    }
     if (attribution) {
       attribution->look(request.pid, thread_holder());
     }

@@ -168,13 +168,26 @@ Result<QuickLook> Sampler::look() const {
   return look;
 }
 
-Result<Done> reset_peak(std::int32_t pid) {
+namespace {
+
+// What each digit means: proc_pid_clear_refs(5).
+Result<Done> clear_refs(std::int32_t pid, char what, const char* action) {
   const std::string path = fmt::format("/proc/{}/clear_refs", pid);
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd || ::write(fd.get(), "5", 1) != 1) {
-    return errno_error(errno, "reset the peak of process", std::to_string(pid));
+  if (!fd || ::write(fd.get(), &what, 1) != 1) {
+    return errno_error(errno, action, std::to_string(pid));
   }
   return Done{};
+}
+
+}  // namespace
+
+Result<Done> reset_peak(std::int32_t pid) {
+  return clear_refs(pid, '5', "reset the peak of process");
+}
+
+Result<Done> forget_touched_pages(std::int32_t pid) {
+  return clear_refs(pid, '1', "begin to see what is used by process");
 }
 
 }  // namespace tracso::os

@@ -55,8 +55,13 @@ class Sampler {
   UniqueFd process_, statm_, descriptors_, tasks_;
 };
 
-/// Lets the peak of a process (VmHWM) begin anew at what is resident now: the one thing here that
-/// changes something in it. denied, not_found.
+/// Lets the peak of a process (VmHWM) begin anew at what is resident now: with the next
+/// one all here that changes something about it. denied, not_found.
 Result<Done> reset_peak(std::int32_t pid);
+
+/// Takes the kernel's marks of touched pages away, so that those which are touched from now on show
+/// (Referenced of smaps). The process is not stopped; what is taken for unused under want of memory
+/// may be another page for a while. denied, not_found.
+Result<Done> forget_touched_pages(std::int32_t pid);
 
 }  // namespace tracso::os

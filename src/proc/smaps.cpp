@@ -22,6 +22,7 @@ constexpr std::array fields{Field{"Rss", &MappingCost::resident},
                             Field{"Private_Dirty", &MappingCost::dirty},
                             Field{"Anonymous", &MappingCost::anonymous},
                             Field{"Swap", &MappingCost::swapped},
+                            Field{"Referenced", &MappingCost::referenced},
                             Field{"Private_Hugetlb", &MappingCost::huge},
                             Field{"Shared_Hugetlb", &MappingCost::huge}};
 

@@ -14,12 +14,13 @@ namespace tracso::proc {
 /// is in none of them.
 struct MappingCost {
   Mapping mapping;
-  std::uint64_t resident = 0;   ///< Rss
-  std::uint64_t clean = 0;      ///< Private_Clean: unchanged, and nobody else has it now
-  std::uint64_t dirty = 0;      ///< Private_Dirty: changed, of this process alone
-  std::uint64_t anonymous = 0;  ///< Anonymous: has no file, or is a changed copy of a file's page
-  std::uint64_t swapped = 0;    ///< Swap
-  std::uint64_t huge = 0;       ///< Private_Hugetlb and Shared_Hugetlb, which Rss leaves out
+  std::uint64_t resident = 0;    ///< Rss
+  std::uint64_t clean = 0;       ///< Private_Clean: unchanged, and nobody else has it now
+  std::uint64_t dirty = 0;       ///< Private_Dirty: changed, of this process alone
+  std::uint64_t anonymous = 0;   ///< Anonymous: has no file, or is a changed copy of a file's page
+  std::uint64_t swapped = 0;     ///< Swap
+  std::uint64_t referenced = 0;  ///< Referenced: touched since the kernel's marks were cleared
+  std::uint64_t huge = 0;        ///< Private_Hugetlb and Shared_Hugetlb, which Rss leaves out
   bool operator==(const MappingCost&) const = default;
 
   std::uint64_t private_bytes() const { return clean + dirty; }

@@ -240,6 +240,26 @@ std::string xml(std::string_view text) {
   return out;
 }
 
+Json used_part(const std::optional<WorkingSet>& set) {
+  if (!set) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  out["window_ns"] = set->window_ns;
+  out["resident"] = set->resident;
+  out["used"] = set->used;
+  out["untouched"] = set->untouched;
+  out["libraries"] = Json::array();
+  for (const WorkingSet::Library& library : set->libraries) {
+    Json one = Json::object();
+    put_bytes(one, "name", library.name);
+    one["resident"] = library.resident;
+    one["used"] = library.used;
+    out["libraries"].push_back(std::move(one));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string stat_json(const Stat& stat) {
@@ -252,6 +272,7 @@ std::string stat_json(const Stat& stat) {
   out["command"] = command_json(stat.command);
   out["memory"] = memory_part(stat);
   out["samples"] = samples_part(stat.samples);
+  out["used"] = used_part(stat.used);
   out["attribution"] = attribution_json(stat.attribution);
   out["libraries"] = libraries_part(stat);
   out["descriptors"] = change_json(stat.descriptors);

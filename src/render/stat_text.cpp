@@ -31,6 +31,7 @@ class StatReport {
     notices();
     memory();
     samples();
+    used();
     libraries();
     if (stat_.attribution) {
       out_ += attribution_text(options_, *stat_.attribution);
@@ -54,6 +55,7 @@ class StatReport {
   void notices();
   void memory();
   void samples();
+  void used();
   void libraries();
   void descriptors();
   void threads();
@@ -164,6 +166,31 @@ void StatReport::samples() {
          fmt::format("{}  each {:.0f} ms, its peak",
                      sparkline(peaks, peaks.size(), options_.unicode),
                      static_cast<double>(all.intervals[0].to_ns - all.intervals[0].from_ns) / 1e6));
+  }
+}
+
+void StatReport::used() {
+  if (!stat_.used) {
+    return;
+  }
+  const WorkingSet& set = *stat_.used;
+  line("used",
+       fmt::format("{} of {} resident in {}; {} of {} files of code untouched",
+                   size_text(set.used),
+                   size_text(set.resident),
+                   seconds_text(set.window_ns),
+                   set.untouched,
+                   set.libraries.size()));
+  constexpr std::size_t most = 5;
+  for (std::size_t i = 0; i < std::min(most, set.libraries.size()); ++i) {
+    const WorkingSet::Library& library = set.libraries[i];
+    if (library.used > 0) {
+      line("",
+           fmt::format("{:>9} of {:>9}  {}",
+                       size_text(library.used),
+                       size_text(library.resident),
+                       printable(library.name)));
+    }
   }
 }
 

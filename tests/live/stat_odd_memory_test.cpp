@@ -124,4 +124,52 @@ TEST_CASE("stat cases: 20,000 mappings, and none is missing", "[live][stat]") {
 }
 
 }  // namespace
+
+// 64 MB in memory, of which 2 MB are used again and again, by a program that calls nothing of libm.
+constexpr const char* idler = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+  size_t all = 64u << 20, used = 2u << 20;
+  char *memory = mmap(0, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, all, MADV_NOHUGEPAGE);
+  memset(memory, 1, all);
+  puts("ready"); fflush(stdout);
+  for (;;) { for (size_t i = 0; i < used; i += 4096) ++memory[i]; usleep(10000); }
+}
+)";
+
+TEST_CASE("stat --used: what a process touches within a time, of what it has in memory",
+          "[live][stat][memory]") {
+  const Workshop shop;
+  shop.write("idler.c", idler);
+  REQUIRE(shop.run("gcc -O1 -o idler idler.c -Wl,--no-as-needed -lm"));
+  Child child({shop.path("idler")});
+  REQUIRE(child.line() == "ready");
+  const std::string pid = std::to_string(child.pid());
+  const ProgramRun ran = run_tracso({"stat", "--json", "--used", "--for", "0.5", "-p", pid});
+  INFO(ran.out << ran.err);
+  REQUIRE(ran.status == 0);
+  const Json all = Json::parse(ran.out);
+  const Json& used = all.at("used");
+  REQUIRE(used.is_object());
+  constexpr std::uint64_t megabyte = 1U << 20U;
+  CHECK(used.at("resident").get<std::uint64_t>() >= 64 * megabyte);
+  CHECK(used.at("used").get<std::uint64_t>() >= 2 * megabyte);
+  CHECK(used.at("used").get<std::uint64_t>() < 6 * megabyte);
+  CHECK(used.at("window_ns").get<std::int64_t>() >= 500'000'000);
+  for (const Json& library : used.at("libraries")) {
+    if (library.at("name").get<std::string>().starts_with("libm.")) {
+      CHECK(library.at("used") == 0);
+    }
+  }
+  CHECK(used.at("untouched").get<int>() >= 1);
+  CHECK(contains(all.at("notices").dump(), "used-marks-cleared"));
+  CHECK(run_tracso({"stat", "--used", "-p", pid}).status == 2);
+  CHECK(run_tracso({"stat", "--used", "/bin/true"}).status == 2);
+}
+
 }  // namespace tracso::test
