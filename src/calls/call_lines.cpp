@@ -242,6 +242,12 @@ void CallLines::add_line(std::string_view text) {
   end_line("");
 }
 
+void CallLines::close_line() {
+  if (open_) {
+    end_line(" <unfinished ...>");
+  }
+}
+
 std::string CallLines::take() {
   done_ += line_.substr(taken_);
   taken_ = line_.size();

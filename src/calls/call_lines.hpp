@@ -73,6 +73,8 @@ class CallLines {
                   std::string_view text);
   /// Ends what is open and adds a line: "+++ exited (status 0) +++".
   void add_line(std::string_view text);
+  /// Ends a line that waits for its result.
+  void close_line();
 
   /// What has been written since the last time, an open line as far as it is.
   std::string take();

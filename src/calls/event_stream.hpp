@@ -38,6 +38,9 @@ class EventStream {
   /// A line of our own.
   void add_line(std::string_view text) { lines_.add_line(text); }
 
+  /// Nothing more comes: a line that waits for its result is ended.
+  void close_line() { lines_.close_line(); }
+
   std::string take() { return lines_.take(); }
 
   StreamCounts counts() const;

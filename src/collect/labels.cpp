@@ -1,5 +1,6 @@
 #include "collect/labels.hpp"
 
+#include "base/own_agent.hpp"
 #include "base/text.hpp"
 #include "collect/loader_notices.hpp"
 #include "collect/refused.hpp"
@@ -81,6 +82,12 @@ class Labeller {
 
   /// Where the rules and the mapped files differ, but a guess is all that could be made of it.
   void note_unknown() {
+    if (own_agent_) {
+      work_.trace.notices.push_back({"own-agent",
+                                     "the agent of an earlier 'tracso calls -p' is in it",
+                                     "it is not counted",
+                                     ""});
+    }
     if (!without_verdict_.empty()) {
       work_.trace.notices.push_back(
           {"restart-unknown",
@@ -213,7 +220,9 @@ class Labeller {
     const auto& object = work_.mapped.objects[mapped];
     if (const Unknown unknown = what_is_unknown(edge, found); unknown != Unknown::nothing) {
       edge.detail = edge.kind == EdgeKind::dlopen ? edge.detail : words_for(unknown);
-      if (unknown == Unknown::directory) {
+      if (is_own_agent(object.path.text)) {
+        own_agent_ = true;
+      } else if (unknown == Unknown::directory) {
         without_verdict_.push_back(display_name(work_.trace.graph[edge.to]));
       }
       return;
@@ -277,6 +286,7 @@ class Labeller {
   std::map<NodeId, std::size_t> object_of_node_;
   std::map<std::size_t, std::size_t> entry_of_object_;  // the first entry of each
   std::vector<std::string> without_verdict_;
+  bool own_agent_ = false;
 };
 
 std::optional<loader::LdCache> read_cache(Workspace& work) {

@@ -103,7 +103,9 @@ void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopp
     }
     if (!living) {
       into = &unclear_;
-      into->no_objects = into->no_lines = living.error().reason;
+      into->no_objects = into->no_lines =
+          "its Python was not at work at any look (it began or ended, or: " +
+          living.error().reason + "); a command that lives longer, or stat -p PID, can be told";
     } else if (living->empty() || !look_at_python(*input, stopper, now)) {
       return;
     }

@@ -27,7 +27,7 @@ std::string end_of_command(int status) {
 }
 
 std::string notice_line(const Notice& notice) {
-  return printable(notice.text) + ": " + notice.effect +
+  return printable(notice.text) + (notice.effect.empty() ? "" : ": " + notice.effect) +
          (notice.try_.empty() ? "" : "; " + notice.try_);
 }
 
@@ -78,6 +78,8 @@ void LineOutput::end(std::optional<int> status, const CallsReport& report) {
     stream->read_rest();
     if (status) {
       stream->add_line(end_of_command(*status));
+    } else {
+      stream->close_line();
     }
     file_.put(stream->take());
     const auto its = stream->counts();

@@ -1,6 +1,7 @@
 #include "findings/evidence.hpp"
 
 #include "analysis/attribution.hpp"
+#include "base/own_agent.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ Evidence::Evidence(const Trace& trace, const ProblemFacts& facts)
   for (std::size_t i = 0; i < trace.graph.nodes().size(); ++i) {
     const ObjectFile* found = object(trace.graph.nodes()[i]);
     const bool there = found != nullptr && found->state != ObjectFile::State::missing &&
-                       (found->loaded || !trace.process);
+                       (found->loaded || !trace.process) && !is_own_agent(found->path.text);
     if (there) {
       objects_.push_back(static_cast<NodeId>(i));
     }

@@ -1,5 +1,6 @@
 // Who else may put code into the process.
 
+#include "base/own_agent.hpp"
 #include "findings/rules.hpp"
 
 #include <fmt/format.h>
@@ -170,6 +171,9 @@ std::vector<Finding> relative_files(const Evidence& evidence) {
   std::vector<NodeId> nodes;
   std::vector<std::string> lines;
   for (const auto& [node, name] : evidence.facts().relative_names) {
+    if (is_own_agent(evidence.file(node).path.text)) {
+      continue;
+    }
     nodes.push_back(node);
     lines.push_back(fmt::format("{}: opened as {}", evidence.described(node), name));
   }

@@ -1,5 +1,6 @@
 #include "tracso/graph.hpp"
 
+#include "base/own_agent.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -133,7 +134,8 @@ bool is_library(const Node& node) {
 }
 
 bool is_counted(const Node& node) {
-  return is_library(node) && object(node)->state != ObjectFile::State::missing;
+  return is_library(node) && object(node)->state != ObjectFile::State::missing &&
+         !is_own_agent(object(node)->path.text);
 }
 
 bool is_source(const Node& node) {

@@ -160,8 +160,11 @@ std::string calls_text(const RenderOptions& options, const CallsReport& report, 
   add_untraced(report, out);
   if (report.rows.empty()) {
     out +=
-        "no call was seen of those asked for: nobody imports such a function, or it was not "
-        "called; without -e, -l, --caller and --callee all calls count\n";
+        "no call was seen: nothing that was asked for was called in that time (calls that were "
+        "under "
+        "way before are not shown; 'tracso dump PID' tells what threads wait for), or nobody "
+        "imports "
+        "such a function; without -e, -l, --caller and --callee all calls count\n";
   }
   for (const auto& notice : report.notices) {
     out += "note: " + printable(notice.text) +

@@ -201,6 +201,25 @@ TEST_CASE("attach: a Python that waits is traced, then waits on", "[live][attach
   CHECK(child.wait() == 0);
 }
 
+TEST_CASE("attach: what stays is said, and is none of the libraries of the process",
+          "[live][attach]") {
+  test::Child child({target(), "busy", "1"});
+  REQUIRE(child.line() == "ready");
+  const auto pid = std::to_string(child.pid());
+  const auto libraries = [&] {
+    return document(test::run_tracso({"--json", pid}))["totals"]["libraries"].get<int>();
+  };
+  const int before = libraries();
+  const auto lines = attach(child.pid(), {"-d", "0.2", "-e", "add_one", "-o", "-"});
+  REQUIRE(lines.status == 0);
+  CHECK(lines.out.ends_with("\n"));
+  CHECK(libraries() == before);
+  const auto findings = test::run_tracso({"--findings", pid});
+  CHECK_FALSE(contains(findings.out, "tracso-agent"));
+  CHECK(contains(findings.err, "the agent of an earlier 'tracso calls -p' is in it"));
+  check_untouched(child);
+}
+
 TEST_CASE("attach: the target ends, or tracso is killed", "[live][attach]") {
   const auto program = target();
   {
