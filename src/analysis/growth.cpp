@@ -96,7 +96,10 @@ std::string growth_verdict(const ClassHistory& history, bool is_python) {
     }
   }
   if (most < fewest_samples) {
-    return "too few looks to tell what grows";
+    // The command that watches looks at them every five seconds (src/commands/watch_state.cpp).
+    return fmt::format(
+        "too few looks to tell what grows: {} at memory by use are needed, one every 5 s",
+        fewest_samples);
   }
   if (growing.empty()) {
     return "nothing grows";

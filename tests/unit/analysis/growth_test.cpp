@@ -57,7 +57,8 @@ TEST_CASE("growth: the verdict tells native memory from Python's", "[analysis][g
   history[static_cast<std::size_t>(MemoryClass::python)] = line(10 * megabyte, megabyte);
   CHECK(growth_verdict(history, true) ==
         "native heap (60.0 MB a minute), Python objects (60.0 MB a minute) grow");
-  CHECK(growth_verdict({}, true) == "too few looks to tell what grows");
+  CHECK(growth_verdict({}, true) ==
+        "too few looks to tell what grows: 6 at memory by use are needed, one every 5 s");
 }
 
 TEST_CASE("sparkline: from the smallest to the largest, the last values only", "[render]") {
