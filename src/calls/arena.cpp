@@ -233,9 +233,11 @@ void add_notices(const Region& region, std::size_t first_row, bool follow, Calls
                                  [](const CallRow& row) { return is_exec(row.symbol); });
   if (execs && head.ended == 0 && !follow) {
     into.notices.push_back({"calls-exec",
-                            fmt::format("process {} was replaced by another program (exec)", pid),
+                            fmt::format("process {}, or a child of vfork in its memory, was "
+                                        "replaced by another program (exec)",
+                                        pid),
                             "what that program called is not here",
-                            "-f follows it"});
+                            "of a command, -f follows it"});
   }
 }
 

@@ -29,13 +29,26 @@ using Clock = std::chrono::steady_clock;
 // What programs wait with. A thread that waits for a lock is in futex, too, and may hold others:
 // only the kind of wait that condition variables, semaphores and pthread_join are made of is taken.
 bool is_waiting_call(std::int64_t number, std::uint64_t futex_operation) {
-  constexpr std::array calls{SYS_read,         SYS_poll,        SYS_select,       SYS_pselect6,
-                             SYS_nanosleep,    SYS_ppoll,       SYS_epoll_wait,   SYS_epoll_pwait,
-                             SYS_wait4,        SYS_waitid,      SYS_accept,       SYS_accept4,
-                             SYS_recvfrom,     SYS_recvmsg,     SYS_recvmmsg,     SYS_pause,
-                             SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_clock_nanosleep,
-                             441 /* epoll_pwait2 */, SYS_restart_syscall /* of nanosleep, poll, or
-                             futex with a timeout, which waits for no lock */};
+  constexpr std::array calls{SYS_read,
+                             SYS_poll,
+                             SYS_select,
+                             SYS_pselect6,
+                             SYS_nanosleep,
+                             SYS_ppoll,
+                             SYS_epoll_wait,
+                             SYS_epoll_pwait,
+                             SYS_wait4,
+                             SYS_waitid,
+                             SYS_accept,
+                             SYS_accept4,
+                             SYS_recvfrom,
+                             SYS_recvmsg,
+                             SYS_recvmmsg,
+                             SYS_pause,
+                             SYS_rt_sigsuspend,
+                             SYS_rt_sigtimedwait,
+                             SYS_clock_nanosleep,
+                             441 /* epoll_pwait2 */};
   constexpr std::uint64_t command = 0x7f, wait_bitset = 9;
   return std::find(calls.begin(), calls.end(), static_cast<long>(number)) != calls.end() ||
          (number == SYS_futex && (futex_operation & command) == wait_bitset);
@@ -43,7 +56,8 @@ bool is_waiting_call(std::int64_t number, std::uint64_t futex_operation) {
 
 // After a stop these begin anew, with all of their time.
 bool loses_time(std::int64_t number) {
-  return number == SYS_epoll_wait || number == SYS_epoll_pwait || number == SYS_rt_sigtimedwait;
+  return number == SYS_epoll_wait || number == SYS_epoll_pwait || number == SYS_rt_sigtimedwait ||
+         number == SYS_poll || number == SYS_nanosleep || number == SYS_clock_nanosleep;
 }
 #else
 bool is_waiting_call(std::int64_t /*number*/, std::uint64_t /*futex_operation*/) {

@@ -118,6 +118,7 @@ int calls_of_processes(const CallsRequest& request) {
       return fail(writable.error());
     }
   }
+  std::signal(SIGPIPE, SIG_IGN);  // who reads us may go: the process is left in order all the same
   const launch::OwnSignals signals;
   const calls::TickRate rate;
   std::vector<std::unique_ptr<Attached>> all;

@@ -1,11 +1,13 @@
 #include "render/files.hpp"
 
+#include "base/text.hpp"
+
 #include <set>
 
 namespace tracso {
 namespace {
 
-std::string paths(const Trace& trace, char end) {
+std::set<std::string> paths(const Trace& trace) {
   std::set<std::string> sorted;
   for (const Node& node : trace.graph.nodes()) {
     const ObjectFile* file = object(node);
@@ -16,21 +18,25 @@ std::string paths(const Trace& trace, char end) {
       sorted.insert(file->path.text);
     }
   }
-  std::string out;
-  for (const std::string& path : sorted) {
-    out += path + end;
-  }
-  return out;
+  return sorted;
 }
 
 }  // namespace
 
 Result<std::string> FilesRenderer::trace(const Trace& trace, const Summary& /*summary*/) const {
-  return paths(trace, '\n');
+  std::string out;
+  for (const std::string& path : paths(trace)) {
+    out += printable(path) + '\n';  // --files0 has the bytes
+  }
+  return out;
 }
 
 Result<std::string> Files0Renderer::trace(const Trace& trace, const Summary& /*summary*/) const {
-  return paths(trace, '\0');
+  std::string out;
+  for (const std::string& path : paths(trace)) {
+    out += path + '\0';
+  }
+  return out;
 }
 
 }  // namespace tracso

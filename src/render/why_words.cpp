@@ -19,7 +19,7 @@ std::string found_through(const Edge& edge) {
   }
   if (edge.rule == Rule::none) {
     // The search of today finds another file: how this one was found nobody knows any more.
-    return edge.restart_would_load ? ", by which rule is no longer known" : " " + phrase;
+    return !edge.restart_would_load.empty() ? ", by which rule is no longer known" : " " + phrase;
   }
   return edge.rule == Rule::already_loaded ? ", " + phrase : ", found through " + phrase;
 }

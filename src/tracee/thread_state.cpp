@@ -78,6 +78,26 @@ bool only_waits(std::uint64_t number) {
   return std::find(calls.begin(), calls.end(), static_cast<long>(number)) != calls.end();
 }
 
+// A call with a timeout that was stopped once goes on as restart_syscall(2), which knows what it is
+// only as long as the thread makes no other call. What it was stands in the code: mov $NUMBER,%eax;
+// syscall. Nothing is changed where that is not there.
+void name_restarted_call(pid_t thread, user_regs_struct& registers) {
+  constexpr std::uint64_t bytes_of_both = 7;
+  if (registers.orig_rax != SYS_restart_syscall || registers.rip < bytes_of_both) {
+    return;
+  }
+  errno = 0;
+  const long word =
+      ptrace(PTRACE_PEEKTEXT, thread, as_pointer(registers.rip - bytes_of_both), nullptr);
+  std::array<unsigned char, sizeof word> code{};
+  std::memcpy(code.data(), &word, sizeof word);
+  if (errno == 0 && code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, code.data() + 1, sizeof number);
+    registers.orig_rax = number;
+  }
+}
+
 bool was_interrupted(const user_regs_struct& registers) {
   const auto number = static_cast<std::int64_t>(registers.orig_rax);
   const auto result = static_cast<std::int64_t>(registers.rax);
@@ -141,6 +161,11 @@ std::optional<ThreadState> ThreadState::of(pid_t thread) {
   ThreadState state;
   state.general_ = get_set(thread, NT_PRSTATUS, sizeof(user_regs_struct));
   state.vectors_ = get_set(thread, NT_X86_XSTATE, most_vectors);
+  if (state.general_.size() == sizeof(user_regs_struct)) {
+    auto registers = registers_of(state.general_);
+    name_restarted_call(thread, registers);
+    std::memcpy(state.general_.data(), &registers, sizeof registers);
+  }
   const bool known =
       state.general_.size() == sizeof(user_regs_struct) && !state.vectors_.empty() &&
       ptrace(PTRACE_GETSIGMASK, thread, as_pointer(sizeof state.blocked_), &state.blocked_) == 0;
@@ -149,7 +174,10 @@ std::optional<ThreadState> ThreadState::of(pid_t thread) {
 
 bool ThreadState::give_to(pid_t thread) const {
   auto registers = registers_of(general_);
-  if (was_interrupted(registers) && static_cast<std::int64_t>(registers.rax) == -EINTR) {
+  const auto result = static_cast<std::int64_t>(registers.rax);
+  // The kernel remembers one call with a timeout for each thread, and ours has taken its place: so
+  // it begins again as a whole.
+  if (was_interrupted(registers) && (result == -EINTR || result == restart_block)) {
     registers.rax = static_cast<std::uint64_t>(restart_unless_handled);
   }
   // The general registers last: until then the thread would find its way back without us.

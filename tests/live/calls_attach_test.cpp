@@ -145,7 +145,7 @@ TEST_CASE("attach: registers of all kinds are given back", "[live][attach]") {
 }
 
 TEST_CASE("attach: calls that wait go on waiting", "[live][attach]") {
-  for (const char* what : {"epoll", "sleep"}) {
+  for (const char* what : {"epoll", "sleep", "poll", "semaphore"}) {
     INFO(what);
     test::Child child({target(), what, "1"});
     REQUIRE(child.line() == "ready");
@@ -154,6 +154,26 @@ TEST_CASE("attach: calls that wait go on waiting", "[live][attach]") {
     }
     check_untouched(child);
   }
+}
+
+TEST_CASE("attach: the only thread waits with a timeout, and its call does not fail",
+          "[live][attach]") {
+  const auto folder = test::scratch_folder();
+  test::write_file(folder + "/alone.c",
+                   "#include <poll.h>\n#include <stdio.h>\n#include <time.h>\n"
+                   "int main(void) { int bad = 0; puts(\"ready\"); fflush(stdout);\n"
+                   "for (int i = 0; i < 4; ++i) { struct timespec t = {0, 400000000};\n"
+                   "bad += poll(0, 0, 400) != 0; bad += nanosleep(&t, 0) != 0; }\n"
+                   "return bad; }\n");
+  shell(fmt::format("gcc -O1 -o {0}/alone {0}/alone.c", folder));
+  test::Child child({folder + "/alone"});
+  REQUIRE(child.line() == "ready");
+  for (int i = 0; i < 4; ++i) {
+    CHECK(attach(child.pid(), {"-c", "-d", "0.05"}).status == 0);
+    ::kill(child.pid(), SIGSTOP);  // from now on it is in restart_syscall(2)
+    ::kill(child.pid(), SIGCONT);
+  }
+  CHECK(child.wait() == 0);
 }
 
 TEST_CASE("attach: a program that loads and unloads meanwhile", "[live][attach]") {

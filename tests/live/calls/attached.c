@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fenv.h>
 #include <link.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -194,6 +196,32 @@ static void* wait_in_epoll(void* unused) {
   return unused;
 }
 
+static void* wait_in_poll(void* unused) {
+  while (!atomic_load(&over)) {
+    const int got = poll(NULL, 0, 700);
+    if (got != 0) {
+      atomic_fetch_add(&faults, 1);
+    }
+    atomic_fetch_add(&rounds, 1);
+  }
+  return unused;
+}
+
+static void* wait_for_semaphore(void* unused) {
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  while (!atomic_load(&over)) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    if (sem_timedwait(&semaphore, &until) != -1 || errno != ETIMEDOUT) {
+      atomic_fetch_add(&faults, 1);
+    }
+    atomic_fetch_add(&rounds, 1);
+  }
+  return unused;
+}
+
 static void* wait_in_sleep(void* unused) {
   while (!over) {
     struct timespec start;
@@ -226,6 +254,8 @@ int main(int argc, char** argv) {
   const int threads = argc > 2 ? atoi(argv[2]) : 4;
   void* (*work)(void*) = strcmp(what, "registers") == 0 ? registers
                          : strcmp(what, "epoll") == 0   ? wait_in_epoll
+                         : strcmp(what, "poll") == 0    ? wait_in_poll
+                         : strcmp(what, "semaphore") == 0 ? wait_for_semaphore
                          : strcmp(what, "sleep") == 0   ? wait_in_sleep
                          : strcmp(what, "loading") == 0 ? load_and_unload
                                                         : allocate;
