@@ -80,6 +80,7 @@ std::variant<CostRequest, Leave> fds_request(const FdsWords& words) {
   }
   request.csv = words.csv || lower_case(words.answer.output).ends_with(".csv");
   request.output = answer_output(words.answer);
+  request.output.render.limit_libraries = words.answer.limit.value_or(0);  // a list is whole
   return CostRequest(request);
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -95,12 +96,18 @@ std::string descriptors_text(const RenderOptions& options,
     out += paint(options.color, Style::yellow, "Notice: ") + printable(notice.text) + "; " +
            printable(notice.effect) + "\n";
   }
-  for (std::size_t i = 0; i < descriptors.size(); ++i) {
+  const std::size_t limit = options.limit_libraries;
+  const std::size_t shown = limit == 0 ? descriptors.size() : std::min(limit, descriptors.size());
+  for (std::size_t i = 0; i < shown; ++i) {
     const Descriptor& one = descriptors[i];
     const std::string detail = descriptor_detail(one);
     out += pad_left(std::to_string(one.fd), 6) + "  " + descriptor_target(one) +
            (detail.empty() ? "" : "   " + paint(options.color, Style::cyan, "(" + detail + ")")) +
            (i < rates.size() ? "   " + rate_text(rates[i]) : "") + "\n";
+  }
+  if (shown < descriptors.size()) {
+    const std::string rest = fmt::format("  ... and {} more", descriptors.size() - shown);
+    out += paint(options.color, Style::dim, rest) + "\n";
   }
   return out;
 }

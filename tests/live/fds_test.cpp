@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <string>
@@ -289,4 +290,20 @@ TEST_CASE("sampler: a process that ends meanwhile is ended, never zero", "[live]
 }
 
 }  // namespace
+
+TEST_CASE("fds: --limit shows the first rows and says how many there are", "[live][fds]") {
+  Child child({"/usr/bin/python3",
+               "-c",
+               "f = [open('/dev/null') for _ in range(20)]; print('ready', flush=True); input()"});
+  REQUIRE(child.line() == "ready");
+  const std::string pid = std::to_string(child.pid());
+  const ProgramRun whole = run_tracso({"fds", pid});
+  CHECK_FALSE(contains(whole.out, " more"));
+  const ProgramRun cut = run_tracso({"fds", pid, "--limit", "2"});
+  CHECK(std::count(cut.out.begin(), cut.out.end(), '\n') == 4);
+  const auto all = std::count(whole.out.begin(), whole.out.end(), '\n') - 1;  // a title
+  CHECK(all >= 23);
+  CHECK(contains(cut.out, "... and " + std::to_string(all - 2) + " more"));
+}
+
 }  // namespace tracso::test
