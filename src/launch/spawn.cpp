@@ -13,6 +13,12 @@
 namespace tracso::launch {
 namespace {
 
+// "4192", where such a process runs: a number that was meant to be one.
+bool is_process(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos &&
+         ::access(("/proc/" + name).c_str(), F_OK) == 0;
+}
+
 struct Pipe {
   UniqueFd read_end, write_end;
 };
@@ -132,8 +138,11 @@ Error exec_error(int number, const std::string& name) {
       error.hint = "the first line of a script, or PT_INTERP of a program, names it";
     } else {
       error.reason = is_path ? "no such file" : "command not found";
-      error.hint =
-          is_path ? "" : "it is looked for in PATH; for a file of this folder write ./" + name;
+      error.hint = is_path ? ""
+                   : is_process(name)
+                       ? "a process has that number: 'tracso " + name + "', or -p " + name +
+                             " of stat and calls, looks at it"
+                       : "it is looked for in PATH; for a file of this folder write ./" + name;
     }
     return error;
   }

@@ -58,6 +58,8 @@ int without_ptrace(const std::function<int()>& check) {
 TEST_CASE("run: what cannot be found is said so", "[live][run]") {
   CHECK(error_of({"no-such-command-anywhere"}).kind == ErrorKind::not_found);
   CHECK(error_of({"no-such-command-anywhere"}).reason == "command not found");
+  const std::string own = std::to_string(getpid());
+  CHECK(error_of({own}).hint.find("-p " + own) != std::string::npos);
   CHECK(error_of({"/no/such/file"}).kind == ErrorKind::not_found);
   CHECK(error_of({"/etc/passwd/x"}).kind == ErrorKind::not_found);
   const std::string script = write_file("bad_interpreter", "#!/no/such/interpreter\n", 0755);
