@@ -61,8 +61,9 @@ bool begin_working_set(std::int32_t pid, std::vector<Notice>& notices) {
   notices.push_back(
       {"used-marks-cleared",
        "the kernel's marks of touched pages were cleared for --used",
-       "under want of memory the kernel may choose other pages of this process to give "
-       "up for a while; the process was not stopped",
+       "a page that several processes share has one mark, so what another one touched "
+       "counts as used; under want of memory the kernel may choose other pages of this "
+       "process to give up for a while; it was not stopped",
        ""});
   return true;
 }

@@ -107,9 +107,10 @@ TEST_CASE("memory probe: without a way to stop it a racing target is refused", "
   const auto python = test::pythons().front();
   test::Child child({python.program, test::tests_file("live/python_memory_race.py"), "40", "2"});
   REQUIRE(child.line() == "ready");
-  // Sometimes two readings agree by luck; a wrong row never passes.
+  // Sometimes two readings agree by luck, on a busy machine nearly always; a wrong row never
+  // passes.
   Tally tally;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 20 || (tally.errors == 0 && i < 1000); ++i) {
     auto target = test::live_target(child.pid());
     REQUIRE(target);
     const auto facts = python::make_memory_probe()->probe(target->input);
