@@ -49,7 +49,8 @@ TEST_CASE("functions: every address has one of the names that readelf shows", "[
                    "int main(int argc, char **argv) { return shown(argc); }\n");
   REQUIRE(test::run_program({"cc", "-O1", "-o", program, folder / "program.c"}).status == 0);
   std::string libc;
-  for (const auto line : split(test::read_file("/proc/self/maps"), '\n')) {
+  const std::string maps = test::read_file("/proc/self/maps");
+  for (const auto line : split(maps, '\n')) {
     const auto words = split_words(line, " ");
     if (words.size() == 6 && base_name(words[5]).starts_with("libc.so")) {
       libc = words[5];
