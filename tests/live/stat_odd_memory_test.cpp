@@ -126,7 +126,8 @@ TEST_CASE("stat cases: 20,000 mappings, and none is missing", "[live][stat]") {
 }  // namespace
 
 // 64 MB in memory, of which 2 MB are used again and again, by a program that calls a library of its
-// own once. (The pages of a library that others use too are marked by them.)
+// own once. (The pages of a library that others use too are marked by them; binding at a first call
+// looks into all libraries.)
 constexpr const char* idler = R"(
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +153,7 @@ TEST_CASE("stat --used: what a process touches within a time, of what it has in 
   shop.write("idle.c", "int idle(void) { return 0; }\n");
   REQUIRE(
       shop.run("gcc -shared -fPIC -o libidle.so idle.c && "
-               "gcc -O1 -o idler idler.c -L. -lidle -Wl,-rpath,$PWD"));
+               "gcc -O1 -o idler idler.c -L. -lidle -Wl,-rpath,$PWD,-z,now"));
   Child child({shop.path("idler")});
   REQUIRE(child.line() == "ready");
   const std::string pid = std::to_string(child.pid());
