@@ -2,10 +2,12 @@
 
 #include "base/text.hpp"
 #include "cli/calls_refusals.hpp"
+#include "cli/definition.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/output_forms.hpp"
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
+#include "cli/unknown_option.hpp"
 
 #include <fmt/format.h>
 
@@ -22,19 +24,6 @@ namespace {
 constexpr const char* about =
     "run a command and show its calls into libraries with arguments and results, or with -c count "
     "and time them: who calls what, how long, how often it fails";
-
-constexpr const char* examples = R"(
-Examples:
-  tracso calls ls -l                               each call of ls itself, as ltrace shows them
-  tracso calls -e 'open*+read' -T -o calls.txt CMD those of all its libraries too, with times
-  tracso calls -c ls -l                            a table: every function that any library called
-  tracso calls --group libraries curl -s URL       which library uses which, and how much time in it
-  tracso calls --callee 'libcrypto.so*' python3 app.py
-  tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
-  tracso calls -c -p 4192 -d 10                    of a process that runs, for ten seconds
-  tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
-  tracso calls -S -x 'parse_*' CMD                 functions inside the program, and system calls
-)";
 
 const std::map<std::string, CallGroup>& groups() {
   static const std::map<std::string, CallGroup> names{{"function", CallGroup::function},
@@ -67,8 +56,9 @@ void define_lines(CLI::App& app, CallsWords& words) {
 }
 
 void define_attaching(CLI::App& app, CallsWords& words) {
-  app.add_option(
-         "-p", words.processes, "of a process that runs already, instead of a command (repeatable)")
+  app.add_option("-p,--pid",
+                 words.processes,
+                 "of a process that runs already, instead of a command (repeatable)")
       ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()).description(""))
       ->type_name("PID")
       ->allow_extra_args(false);
@@ -309,7 +299,6 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
 
 void add_calls(CLI::App& app, CallsWords& words) {
   CLI::App* calls = app.add_subcommand("calls", about);
-  calls->footer(examples);
   define(*calls, words);
 }
 
@@ -318,6 +307,7 @@ namespace {
 // The help of a command of the program, not of a program of that name.
 std::string help_text() {
   CLI::App root("", "tracso");
+  root.set_help_flag("-h,--help", "this text");
   root.formatter(std::make_shared<HelpFormatter>(look_at_terminal(ColorChoice::automatic).width));
   CallsWords words;
   add_calls(root, words);
@@ -346,8 +336,7 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
   }
   std::vector<std::string> command = app.remaining();
   if (!command.empty() && command.front().size() > 1 && command.front().front() == '-') {
-    return usage(fmt::format("unknown option '{}'", printable(command.front())),
-                 "'tracso calls -h' lists the options; a command of that name comes behind --");
+    return unknown_option("calls", command.front(), option_names(app));
   }
   command.insert(
       command.end(), command.empty() && marker != all.end() ? marker + 1 : marker, all.end());

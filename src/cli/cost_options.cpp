@@ -6,6 +6,7 @@
 #include "cli/output_forms.hpp"
 #include "cli/split_command.hpp"
 #include "cli/terminal.hpp"
+#include "cli/unknown_option.hpp"
 
 #include <fmt/format.h>
 
@@ -59,19 +60,16 @@ Leave parse_error(const CLI::App& command,
                   const CLI::ParseError& error,
                   const std::vector<std::string>& ours) {
   const auto names = option_names(command);
-  const std::string help = fmt::format("'tracso {} -h' lists the options", command.get_name());
   for (const std::string& word : ours) {
     const std::string name = word.substr(0, word.find('='));
     const bool known = std::find(names.begin(), names.end(), name) != names.end() ||
                        (word.size() > 2 && word[1] != '-');
     if (word.size() > 1 && word.starts_with('-') && !known) {
-      const auto close = did_you_mean(name, names, 2);
-      return usage_error(
-          fmt::format("unknown option '{}'", printable(name)),
-          close.empty() ? help : fmt::format("did you mean {}?", join(close, " or ")));
+      return unknown_option(command.get_name(), word, names);
     }
   }
-  return usage_error(printable(error.what()), help);
+  return usage_error(printable(error.what()),
+                     fmt::format("'tracso {} -h' lists the options", command.get_name()));
 }
 
 Parsed request_of(const std::string& command, const CostWords& words) {
@@ -113,6 +111,7 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
   }
   CostWords words;
   CLI::App app("", "tracso");
+  app.set_help_flag("-h,--help", "this text");
   app.formatter(std::make_shared<HelpFormatter>(look_at_terminal(ColorChoice::automatic).width));
   add_cost_commands(app, words);
   std::vector<std::string> ours = all;

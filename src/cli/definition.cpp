@@ -145,7 +145,7 @@ void define_options(CLI::App& app, Words& words, std::size_t columns) {
   add_question_options(app, words);
   add_how_to_look(app, words);
   add_gates(app, words);
-  app.set_help_flag("-h,--help", "this text")->group(other);
+  app.set_help_flag("-h,--help", "this text")->group(other);  // before the commands: they inherit
   app.set_version_flag("--version", "tracso " TRACSO_VERSION, "the version")->group(other);
   app.add_flag("-v,--verbose", words.verbose, "say what is decided, on stderr")->group(other);
   add_record(app, words);

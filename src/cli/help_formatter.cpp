@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace tracso {
 namespace {
@@ -15,23 +14,6 @@ namespace {
 constexpr std::size_t name_columns = 30;
 constexpr std::size_t narrow = 64;  // below it the description stands on a line of its own
 constexpr std::size_t widest = 100;
-
-struct Example {
-  std::string_view command, what;
-};
-
-// Every one of them is run by tests/live/examples_test.cpp.
-constexpr std::array examples{
-    Example{"tracso 4192", "what process 4192 has loaded, and why"},
-    Example{"tracso --run python3 -c 'import ssl'", "run a command, report it at its end"},
-    Example{"tracso --why libssl.so.3", "who brought it, by which rule (last trace)"},
-    Example{"tracso --findings 4192", "what is wrong in it, and what to do"},
-    Example{"tracso --who libssl", "which processes have it, in which version"},
-    Example{"tracso --bindings 4192", "whose functions are really called"},
-    Example{"tracso /usr/bin/gdb", "what a program would load"},
-    Example{"tracso --json 4192 | jq '.totals'", "everything, for scripts"},
-    Example{"tracso 4192 -o graph.svg", "a picture (Graphviz)"},
-    Example{"tracso help attribution", "the guide: 'tracso help' lists its topics"}};
 
 // "-o,--output FILE", "--pick-mode MODE", "TARGET"
 std::string name_of(const CLI::Option& option) {
@@ -80,18 +62,20 @@ std::string HelpFormatter::make_help(const CLI::App* app,
 }
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string /*name*/) const {
-  if (app->get_parent() != nullptr) {
-    std::string text = CLI::Formatter::make_usage(app, "tracso " + std::string(app->get_name()));
-    // CLI11 does not know of the command behind our options: it never sees its words.
-    if (app->get_name() == "stat" || app->get_name() == "calls") {
-      text.insert(text.find_last_not_of('\n') + 1, " CMD [ARG...]");
-    }
-    return text;
+  const bool program = app->get_parent() == nullptr;
+  const auto lines = usage_of(program ? "" : app->get_name());
+  if (lines.empty()) {
+    return CLI::Formatter::make_usage(app, "tracso " + app->get_name());
   }
-  return "\nUsage: tracso [options] [TARGET]\n"
-         "       tracso [options] --run CMD [ARG...]\n"
-         "       tracso COMMAND [options] ...\n\n" +
-         wrapped("TARGET is a PID, or the path of a program or library.", {columns_, 0, 0}) + "\n";
+  std::string text = "\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += (i == 0 ? "Usage: " : "       ") + std::string(lines[i]) + "\n";
+  }
+  return program ? text + "\n" +
+                       wrapped("TARGET is a PID, or the path of a program or library.",
+                               {columns_, 0, 0}) +
+                       "\n"
+                 : text;
 }
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
@@ -106,18 +90,28 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return entry(command->get_name(), command->get_description());
 }
 
-std::string HelpFormatter::make_footer(const CLI::App* app) const {
-  if (app->get_parent() != nullptr) {
-    return app->get_footer().empty() ? "" : "\n" + app->get_footer() + "\n";
-  }
+// What an example is good for stands beside it, or below it where there is no room.
+std::string HelpFormatter::example(const Example& one) const {
   constexpr std::size_t before = 40;
-  std::string out = "\nExamples:\n";
-  for (const Example& example : examples) {
-    const std::string command = "  " + std::string(example.command);
-    const bool beside = columns_ >= 80;
-    out += beside ? pad_right(command, before) + wrapped(example.what, {columns_, before, before})
-                  : command + "\n      " + wrapped(example.what, {columns_, 6, 6});
-    out += '\n';
+  const std::string command = "  " + std::string(one.command);
+  const bool beside = columns_ >= 80 && command.size() + 2 <= before;
+  return (beside ? pad_right(command, before) + wrapped(one.what, {columns_, before, before})
+                 : command + "\n      " + wrapped(one.what, {columns_, 6, 6})) +
+         "\n";
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* app) const {
+  const bool program = app->get_parent() == nullptr;
+  std::string out;
+  if (!program && !app->get_footer().empty()) {
+    out = "\n" + app->get_footer() + "\n";
+  }
+  const auto examples = examples_of(program ? "" : app->get_name());
+  if (!examples.empty()) {
+    out += "\nExamples:\n";
+  }
+  for (const Example& one : examples) {
+    out += example(one);
   }
   return out;
 }

@@ -1,6 +1,8 @@
 #pragma once
 // --help on a terminal of any width.
 
+#include "cli/examples.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
@@ -24,6 +26,7 @@ class HelpFormatter final : public CLI::Formatter {
 
  private:
   std::string entry(const std::string& name, const std::string& text) const;
+  std::string example(const Example& one) const;
 
   std::size_t columns_;
 };

@@ -1,6 +1,7 @@
 #include "cli/slips.hpp"
 
 #include "base/text.hpp"
+#include "cli/unknown_option.hpp"
 
 #include <fmt/format.h>
 
@@ -190,10 +191,8 @@ Leave explain_parse_error(const CLI::App& app,
     const std::string name = before_equal(word);
     if (word.size() > 1 && word.starts_with('-') && !contains(names, name) &&
         !contains(option_names(app), name)) {
-      const auto close = did_you_mean(name, names, 2);
-      return usage(fmt::format("unknown option '{}'", printable(name)),
-                   close.empty() ? "'tracso -h' lists the options"
-                                 : fmt::format("did you mean {}?", join(close, " or ")));
+      const auto commands = app.get_subcommands();
+      return unknown_option(commands.empty() ? "" : commands.front()->get_name(), word, names);
     }
   }
   // "records 4192": a command that is none is taken for the TARGET, and its own for one too many.

@@ -35,14 +35,16 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// "$ tracso ..." in blocks that are marked as console.
+// "$ tracso ..." in any block, and what else stands behind a prompt in one that is marked as
+// console.
 Examples of_markdown(const std::string& text) {
   Examples examples;
-  bool console = false;
+  bool inside = false, console = false;
   for (const auto& line : lines_of(text)) {
     if (line.starts_with("```")) {
+      inside = !inside;
       console = line == "```console";
-    } else if (console && line.starts_with("$ ")) {
+    } else if (line.starts_with(console ? "$ " : "$ tracso ") && inside) {
       examples.push_back(line.substr(2));
     }
   }
@@ -132,16 +134,32 @@ TEST_CASE("examples: those of the README run", "[live][examples]") {
   check_all(of_markdown(read_file(in_repository("README.md"))), 10);
 }
 
-TEST_CASE("examples: those of the recipes run", "[live][examples]") {
-  check_all(of_markdown(read_file(in_repository("docs/recipes.md"))), 18);
-}
-
-TEST_CASE("examples: those of the costs run", "[live][examples]") {
-  check_all(of_markdown(read_file(in_repository("docs/costs.md"))), 12);
+TEST_CASE("examples: those of each document run", "[live][examples]") {
+  std::size_t all = 0;
+  std::vector<std::filesystem::path> documents;
+  for (const auto& entry : std::filesystem::directory_iterator(in_repository("docs"))) {
+    if (entry.path().extension() == ".md") {
+      documents.push_back(entry.path());
+    }
+  }
+  for (const auto& document : documents) {
+    const Examples examples = of_markdown(read_file(document.string()));
+    all += examples.size();
+    INFO(document.filename().string());
+    check_all(examples, document.filename() == "recipes.md" ? 18 : 0);
+  }
+  CHECK(all >= 40);
 }
 
 TEST_CASE("examples: those of --help run", "[live][examples]") {
   check_all(of_help(run_tracso({"--help"}).out), 6);
+}
+
+TEST_CASE("examples: those of each command's --help run", "[live][examples]") {
+  for (const std::string command : {"stat", "calls", "dump", "fds", "watch", "diff", "record"}) {
+    INFO(command);
+    check_all(of_help(run_tracso({command, "-h"}).out), 2);
+  }
 }
 
 TEST_CASE("examples: those of the manual page run", "[live][examples]") {

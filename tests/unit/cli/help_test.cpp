@@ -66,6 +66,25 @@ TEST_CASE("help: five groups, every option in one of them", "[cli][help]") {
   }
 }
 
+TEST_CASE("help: each command tells its usage, options and examples within 80 columns",
+          "[cli][help]") {
+  for (const std::string command : {"stat", "calls", "dump", "fds", "watch", "diff", "record"}) {
+    const std::string help = leave({command, "-h"}).out;
+    INFO(help);
+    CHECK(has(help, "\n\nUsage: tracso " + command + " [options] "));
+    CHECK(has(help, "\n  -h, --help                  this text\n"));
+    CHECK(has(help, "\n\nExamples:\n  tracso "));
+    CHECK_FALSE(has(help, "[OPTIONS]"));
+    for (const auto line : split(help, '\n')) {
+      INFO(line);
+      const bool typed = line.starts_with("  tracso ");  // is not broken
+      CHECK((typed || display_width(line) <= 80));
+    }
+  }
+  CHECK(has(leave({"stat", "-h"}).out, "\n       tracso stat [options] -p PID\n"));
+  CHECK(has(leave({"calls", "-h"}).out, "\n       tracso calls [options] -p PID [-d SECONDS]\n"));
+}
+
 TEST_CASE("help: the manual page and --help know the same options", "[cli][help]") {
   const std::string manual = test::read_file(test::tests_file("../docs/tracso.1"));
   const std::size_t begin = manual.find(".SH OPTIONS");
@@ -123,6 +142,20 @@ TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help
 
 TEST_CASE("slips: options of a command have their own neighbours", "[cli][help]") {
   CHECK(has(leave({"record", "1", "-o", "x", "--prob", "path"}).err, "did you mean --probe?"));
+}
+
+TEST_CASE("slips: what other tools call -p, --pid and -d is translated", "[cli][help]") {
+  for (const Words& words : {Words{"-p", "4192"}, Words{"--pid", "4192"}, Words{"--pid=4192"}}) {
+    CHECK(has(leave(words).err, "hint: the process stands by itself: tracso 4192\n"));
+  }
+  for (const std::string command : {"dump", "fds", "watch", "record"}) {
+    CHECK(has(leave({command, "-p", "4192"}).err, "by itself: tracso " + command + " 4192"));
+  }
+  CHECK(has(leave({"stat", "-p", "4192", "-d", "3"}).err, "hint: for how long: --for SECONDS\n"));
+  CHECK(has(leave({"calls", "-p", "4192", "--for", "3"}).err, "hint: for how long: -d SECONDS\n"));
+  // Every other letter is as close as the next one.
+  CHECK(has(leave({"dump", "-q", "4192"}).err, "hint: 'tracso dump -h' lists the options\n"));
+  CHECK(has(leave({"-q"}).err, "hint: 'tracso -h' lists the options\n"));
 }
 
 TEST_CASE("slips: options that CMD takes away are noticed", "[cli][help]") {
