@@ -78,9 +78,10 @@ struct WaitTarget {
 
 struct ThreadDump {
   std::int32_t id = 0;
-  std::string name;  ///< comm, at most 15 bytes
-  char state = '?';  ///< R S D Z T t X I of proc_pid_stat(5)
-  std::string call;  ///< system call it is in: "futex", "call 999"; empty: none, it runs
+  std::string name;         ///< comm, at most 15 bytes
+  std::string python_name;  ///< threading.Thread.name; empty: Python knows none, or it was not read
+  char state = '?';         ///< R S D Z T t X I of proc_pid_stat(5)
+  std::string call;         ///< system call it is in: "futex", "call 999"; empty: none, it runs
   WaitTarget waits_for;
   std::string library, symbol;  ///< where its program counter is; empty: not known
   std::optional<PythonStack> python;

@@ -144,6 +144,11 @@ void Dumper::Looking::add_python(python::ThreadStacks& stacks, Dump& dump) const
       frames.insert(frames.end(), stack.stack.frames.begin(), stack.stack.frames.end());
     }
   }
+  for (auto& [id, name] : stacks.names) {
+    if (const auto at = index.find(id); at != index.end()) {
+      dump.threads[at->second].python_name = std::move(name);
+    }
+  }
   if (strangers != 0) {
     dump.notices.push_back(
         {"python-threads-unknown",

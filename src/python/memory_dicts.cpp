@@ -33,7 +33,10 @@ constexpr std::array<std::string_view, name_count> names = {"",
                                                             "data",
                                                             "_thread_id",
                                                             "greenlet",
-                                                            "__module__"};
+                                                            "__module__",
+                                                            "threading",
+                                                            "_active",
+                                                            "_name"};
 
 }  // namespace
 

@@ -34,9 +34,12 @@ enum class Name : std::uint8_t {
   data,
   thread_id,
   greenlet,
-  module
+  module,
+  threading,
+  active_threads,
+  thread_name
 };
-constexpr std::size_t name_count = 16;
+constexpr std::size_t name_count = 19;
 
 enum class Lookup : std::uint8_t { found, absent, unreadable };
 

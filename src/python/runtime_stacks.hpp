@@ -23,6 +23,8 @@ class RuntimeReader {
   void read(const std::vector<KernelThread>& threads, ThreadStacks& into);
   /// Adds the locks whose words are waited for; after read().
   void find_locks(const std::vector<WordWait>& waits, std::vector<PythonLock>& into);
+  /// Adds the names that threading knows; after read().
+  void read_names(ThreadStacks& into);
   /// Adds the tasks of asyncio; after read().
   void read_asyncio(ThreadStacks& into);
   /// Keeps the frames of a thread of the last read() that is held now.

@@ -32,6 +32,7 @@ class ThreadStackReader::Reading {
     stacks.version = version_;
     for (auto& runtime : runtimes_) {
       runtime.read(threads, stacks);
+      runtime.read_names(stacks);
       runtime.read_asyncio(stacks);
     }
     stacks.cut = memory_.exhausted();

@@ -46,9 +46,16 @@ struct PythonLock {
   pid_t owner = 0;         ///< KernelThread::seen; 0: not recorded, or not a thread of now
 };
 
+/// What a program calls one of its threads: threading.Thread.name.
+struct ThreadName {
+  pid_t id = 0;  ///< KernelThread::seen
+  std::string name;
+};
+
 struct ThreadStacks {
   std::string version;  ///< "3.11.2"; empty: no Python runs here
   std::vector<ThreadStack> threads;
+  std::vector<ThreadName> names;  ///< of threads that threading knows
   bool cut = false;  ///< a limit of time or bytes was reached: frames or threads are missing
   std::optional<AsyncTasks> asyncio;  ///< nullopt: not loaded
   bool asyncio_unknown = false;       ///< loaded, of a version whose tasks are not read

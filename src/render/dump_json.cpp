@@ -84,6 +84,7 @@ Json thread_json(const ThreadDump& thread) {
   Json out = Json::object();
   out["tid"] = thread.id;
   put_bytes(out, "name", thread.name);
+  put_text(out, "python_name", thread.python_name);
   out["state"] = std::string(1, thread.state);
   put_text(out, "syscall", thread.call);
   out["waits_for"] = wait_json(thread.waits_for);

@@ -28,11 +28,22 @@ std::string_view state_word(char state) {
   }
 }
 
+// The name that the program gave it says more than the kernel's, which is the program's most times.
 std::string_view name_of(const Dump& dump, std::int32_t id) {
   const auto found = std::find_if(dump.threads.begin(),
                                   dump.threads.end(),
                                   [&](const ThreadDump& thread) { return thread.id == id; });
-  return found == dump.threads.end() ? std::string_view() : std::string_view(found->name);
+  return found == dump.threads.end()   ? std::string_view()
+         : !found->python_name.empty() ? std::string_view(found->python_name)
+                                       : std::string_view(found->name);
+}
+
+// Both names, or one where the kernel's is the other's beginning (Python 3.14 sets it so).
+std::string names_of(const RenderOptions& options, const ThreadDump& thread) {
+  const bool one = thread.python_name.empty() || thread.python_name.starts_with(thread.name);
+  const auto& first = one && !thread.python_name.empty() ? thread.python_name : thread.name;
+  return paint(options.color, Style::cyan, printable(first)) +
+         (one ? "" : fmt::format(" \"{}\"", printable(thread.python_name)));
 }
 
 std::string thread_label(const Dump& dump, std::int32_t id) {
@@ -241,7 +252,7 @@ std::string dump_text(const RenderOptions& options, const Dump& dump, Names name
     const bool gil = thread.python && thread.python->has_gil;
     out += fmt::format("{} {}  {}{}{}\n",
                        thread.id,
-                       paint(options.color, Style::cyan, printable(thread.name)),
+                       names_of(options, thread),
                        doing(dump, thread),
                        gil ? "  [holds the GIL]" : "",
                        code.empty() ? "" : "  " + paint(options.color, Style::dim, code));
