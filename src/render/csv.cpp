@@ -2,9 +2,8 @@
 // holds a quote, a comma or a line end is quoted, nothing is rewritten, so that a script gets the
 // path that the kernel has.
 
-#include "render/csv.hpp"
-
 #include "graph/trace_words.hpp"
+#include "render/forms.hpp"
 #include "render/words.hpp"
 
 #include <fmt/format.h>

@@ -3,12 +3,11 @@
 // become a mark in the label ("· libc libm"), those libraries stand apart, and what then has no
 // edge to anything else is laid out in blocks.
 
-#include "render/dot.hpp"
-
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/beginnings.hpp"
 #include "render/dot_look.hpp"
+#include "render/forms.hpp"
 #include "render/text/columns.hpp"
 #include "render/words.hpp"
 

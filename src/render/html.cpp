@@ -3,11 +3,9 @@
 // written as \u003c, so that nothing in them can end the element. The script puts foreign text on
 // the page as text only, and the page forbids itself the network.
 
-#include "render/html.hpp"
-
 #include "base/text.hpp"
 #include "generated/html_page.hpp"
-#include "render/json.hpp"
+#include "render/forms.hpp"
 #include "render/why_text.hpp"
 
 #include <nlohmann/json.hpp>

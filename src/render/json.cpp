@@ -1,6 +1,5 @@
-#include "render/json.hpp"
-
 #include "graph/trace_words.hpp"
+#include "render/forms.hpp"
 #include "render/json_parts.hpp"
 #include "render/memory_json.hpp"
 

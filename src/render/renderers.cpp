@@ -1,11 +1,6 @@
-#include "render/csv.hpp"
-#include "render/dot.hpp"
 #include "render/files.hpp"
 #include "render/findings_text.hpp"
-#include "render/html.hpp"
-#include "render/json.hpp"
-#include "render/report.hpp"
-#include "render/tree.hpp"
+#include "render/forms.hpp"
 
 #include <array>
 

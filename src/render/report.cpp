@@ -1,9 +1,8 @@
-#include "render/report.hpp"
-
 #include "analysis/bytes.hpp"
 #include "analysis/heaviest.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "render/forms.hpp"
 #include "render/load_order.hpp"
 #include "render/memory_section.hpp"
 #include "render/not_found.hpp"

@@ -4,10 +4,9 @@
 // graph of any shape ends. The walk keeps its own stack: the depth of a hostile document must not
 // be that of ours.
 
-#include "render/tree.hpp"
-
 #include "base/text.hpp"
 #include "render/beginnings.hpp"
+#include "render/forms.hpp"
 #include "render/load_order.hpp"
 #include "render/text/columns.hpp"
 #include "render/unreached.hpp"

@@ -2,6 +2,7 @@
 
 #include "dump/dump.hpp"
 #include "support/catch.hpp"
+#include "support/dumped.hpp"
 #include "support/flipping_process.hpp"
 #include "support/places.hpp"
 #include "support/python_target.hpp"
@@ -71,15 +72,10 @@ TEST_CASE("dump: tasks of asyncio as the Python tells them, on every Python", "[
   std::size_t compared = 0;
   for (const auto& python : test::pythons(&tried)) {
     INFO(python.label);
-    test::Child child({python.program, test::tests_file("live/asyncio_target.py")},
-                      {"PYTHONIOENCODING=utf-8"});
-    REQUIRE(child.line() == "ready");
-    REQUIRE(child.rests());
-    const auto target = test::live_target(child.pid());
-    REQUIRE(target);
-    Dumper dumper(target->input.target, {std::chrono::milliseconds(30000)});
-    const auto dump = dumper.look();
-    REQUIRE(dump);
+    test::Dumped dumped({python.program, test::tests_file("live/asyncio_target.py")},
+                        {"PYTHONIOENCODING=utf-8"});
+    test::Child& child = dumped.child;
+    const auto dump = dumped.look();
     REQUIRE(dump->asyncio);
     CHECK(dump->asyncio->whole);
     CHECK(dump->asyncio->others == 0);
@@ -177,18 +173,14 @@ TEST_CASE("dump: asyncio in the document; none where it is not loaded", "[live][
 }
 
 TEST_CASE("dump: turned bits in asyncio tasks neither crash it nor let it run on", "[live][dump]") {
-  test::Child child({test::python(), test::tests_file("live/asyncio_target.py")});
-  REQUIRE(child.line() == "ready");
-  REQUIRE(child.rests());
-  const auto target = test::live_target(child.pid());
-  REQUIRE(target);
+  test::Dumped dumped({test::python(), test::tests_file("live/asyncio_target.py")});
   std::size_t partial = 0;
   for (unsigned seed = 1; seed <= 24; ++seed) {
     INFO("seed " << seed);
     const auto damage = seed % 2 == 0 ? test::FlippingProcess::Damage::lasting
                                       : test::FlippingProcess::Damage::changing;
-    test::FlippingProcess process(*target->input.target.process, seed, 0, damage);
-    Dumper dumper({&process, target->input.target.files, nullptr},
+    test::FlippingProcess process(*dumped.target->input.target.process, seed, 0, damage);
+    Dumper dumper({&process, dumped.target->input.target.files, nullptr},
                   {std::chrono::milliseconds(1000), seed % 4 == 0});
     REQUIRE(dumper.look());
     process.flip_one_in(std::uint64_t{1} << (6 + seed % 12));

@@ -2,6 +2,7 @@
 
 #include "dump/dump.hpp"
 #include "support/catch.hpp"
+#include "support/dumped.hpp"
 #include "support/python_target.hpp"
 #include "support/run_program.hpp"
 #include "support/scenario.hpp"
@@ -71,14 +72,9 @@ TEST_CASE("dump: locks of Python, their owners, and a deadlock of three", "[live
   std::string tried;
   for (const auto& python : test::pythons(&tried)) {
     INFO(python.label);
-    test::Child child({python.program, "-c", deadlocked});
-    REQUIRE(child.line() == "ready");
-    REQUIRE(child.rests());
-    const auto target = test::live_target(child.pid());
-    REQUIRE(target);
-    Dumper dumper(target->input.target, {std::chrono::milliseconds(30000)});
-    const auto dump = dumper.look();
-    REQUIRE(dump);
+    test::Dumped dumped({python.program, "-c", deadlocked});
+    test::Child& child = dumped.child;
+    const auto dump = dumped.look();
     const auto& by_acquire = thread_with(*dump, "by_acquire");
     CHECK(by_acquire.waits_for.kind == WaitTarget::Kind::rlock);
     const auto next =

@@ -3,6 +3,7 @@
 #include "dump/dump.hpp"
 
 #include "support/catch.hpp"
+#include "support/dumped.hpp"
 #include "support/flipping_process.hpp"
 #include "support/places.hpp"
 #include "support/python_target.hpp"
@@ -98,16 +99,10 @@ TEST_CASE("dump: the same frames as faulthandler, on every Python", "[live][dump
   REQUIRE_FALSE(pythons.empty());
   for (const auto& python : pythons) {
     INFO(python.label);
-    test::Child child({python.program, test::tests_file("live/dump_target.py")});
-    REQUIRE(child.line() == "ready");
-    REQUIRE(child.rests());
-    const auto target = test::live_target(child.pid());
-    REQUIRE(target);
-    Dumper dumper(target->input.target, {std::chrono::milliseconds(30000)});
-    const auto dump = dumper.look();
-    REQUIRE(dump);
-    const auto again = dumper.look();
-    REQUIRE(again);
+    test::Dumped dumped({python.program, test::tests_file("live/dump_target.py")});
+    test::Child& child = dumped.child;
+    const auto dump = dumped.look();
+    const auto again = dumped.look();
     CHECK(our_stacks(*again) == our_stacks(*dump));
     CHECK(dump->threads.size() == 10);
     CHECK(dump->threads.front().id == child.pid());
@@ -275,19 +270,15 @@ TEST_CASE("dump: turned bits neither crash it nor let it run on", "[live][dump]"
   std::size_t partial = 0;  // of all of them: which bits are hit is luck
   for (const auto& python : every_python()) {
     INFO(python.label);
-    test::Child child({python.program, test::tests_file("live/dump_target.py")});
-    REQUIRE(child.line() == "ready");
-    REQUIRE(child.rests());
-    const auto target = test::live_target(child.pid());
-    REQUIRE(target);
+    test::Dumped dumped({python.program, test::tests_file("live/dump_target.py")});
     const unsigned seeds = std::getenv("TRACSO_LONG") != nullptr ? 400 : 9;
     for (unsigned seed = 1; seed <= seeds; ++seed) {
       INFO("seed " << seed);
       const std::uint64_t one_in = std::uint64_t{1} << (5 + seed % 14);
       const auto damage = seed % 2 == 0 ? test::FlippingProcess::Damage::lasting
                                         : test::FlippingProcess::Damage::changing;
-      test::FlippingProcess process(*target->input.target.process, seed, 0, damage);
-      Dumper dumper({&process, target->input.target.files, nullptr},
+      test::FlippingProcess process(*dumped.target->input.target.process, seed, 0, damage);
+      Dumper dumper({&process, dumped.target->input.target.files, nullptr},
                     {std::chrono::milliseconds(1000)});
       if (seed % 3 != 0) {
         REQUIRE(dumper.look());

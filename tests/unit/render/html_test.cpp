@@ -1,5 +1,4 @@
-#include "render/html.hpp"
-
+#include "render/forms.hpp"
 #include "support/catch.hpp"
 #include "support/render_cases.hpp"
 
