@@ -176,10 +176,12 @@ Result<Dump> Dumper::Looking::look() {
   dump.python_version = stacks.version;
   dump.asyncio = std::move(stacks.asyncio);
   if (stacks.asyncio_unknown) {
-    dump.notices.push_back({"asyncio-unread",
-                            "tasks of asyncio are read of Python 3.8 to 3.13",
-                            "its tasks are missing",
-                            "python3 -m asyncio pstree PID, with its own Python"});
+    dump.notices.push_back(
+        {"asyncio-unread",
+         "tasks of asyncio are read of Python 3.8 to 3.14, of 3.14 with the section "
+         ".AsyncioDebug of its module _asyncio",
+         "its tasks are missing",
+         "python3 -m asyncio pstree PID, with its own Python"});
   }
   if (stacks.greenlets) {
     dump.notices.push_back({"greenlets",

@@ -1,7 +1,8 @@
 // Every task is in a set of weak references that asyncio/tasks.py holds (_all_tasks; since 3.12
-// _scheduled_tasks, and _eager_tasks without weak references). The fields of a task of the C module
-// have moved from version to version and no header tells where they are. But its coroutine is the
-// only one among its words, and its name follows, and the future it waits for comes before
+// _scheduled_tasks, and _eager_tasks without weak references; since 3.14 these are for tasks of
+// other makings, and its own are links of lists). The fields of a task of the C module have moved
+// from version to version and no header tells where they are. But its coroutine is the only one
+// among its words, and its name follows, and the future it waits for comes before
 // (Modules/_asynciomodule.c, TaskObj): a layout that shows itself.
 
 #include "python/asyncio_tasks.hpp"
@@ -28,7 +29,7 @@ class TasksReader {
  public:
   explicit TasksReader(Objects& objects) : objects_(objects), memory_(objects.memory()) {}
 
-  TasksReading read(std::uint64_t module_names);
+  TasksReading read(std::uint64_t module_names, const TaskLists& lists);
 
  private:
   std::uint64_t word(std::uint64_t object, std::uint32_t offset) {
@@ -37,6 +38,7 @@ class TasksReader {
 
   bool add_set(std::uint64_t set, std::vector<std::uint64_t>& members);
   void add_tasks(std::uint64_t names, Name name, std::vector<std::uint64_t>& tasks, bool& whole);
+  bool add_list(std::uint64_t head, std::uint64_t node, std::vector<std::uint64_t>& tasks);
   bool is_task(std::uint64_t object);
   std::optional<TaskReading> task(std::uint64_t address);
   std::string task_name(std::uint64_t object);
@@ -92,6 +94,19 @@ void TasksReader::add_tasks(std::uint64_t names,
   for (const auto member : members) {
     tasks.push_back(is_set ? member : word(member, reference_object));
   }
+}
+
+// struct llist_node: a ring through the head. false: it does not come back to it.
+bool TasksReader::add_list(std::uint64_t head,
+                           std::uint64_t node,
+                           std::vector<std::uint64_t>& tasks) {
+  for (auto at = memory_.pointer(head); at != head; at = memory_.pointer(at)) {
+    if (at < node || tasks.size() > most_tasks) {
+      return false;
+    }
+    tasks.push_back(at - node);
+  }
+  return true;
 }
 
 bool TasksReader::is_task(std::uint64_t object) {
@@ -159,7 +174,7 @@ std::optional<TaskReading> TasksReader::task(std::uint64_t address) {
   return std::nullopt;
 }
 
-TasksReading TasksReader::read(std::uint64_t names) {
+TasksReading TasksReader::read(std::uint64_t names, const TaskLists& lists) {
   TasksReading found;
   std::vector<std::uint64_t> addresses;
   if (objects_.layout().minor < first_with_two_sets) {
@@ -167,6 +182,9 @@ TasksReading TasksReader::read(std::uint64_t names) {
   } else {
     add_tasks(names, Name::scheduled_tasks, addresses, found.whole);
     add_tasks(names, Name::eager_tasks, addresses, found.whole);
+  }
+  for (const auto head : lists.heads) {
+    found.whole = add_list(head, lists.node, addresses) && found.whole;
   }
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
@@ -195,14 +213,16 @@ TasksReading TasksReader::read(std::uint64_t names) {
 
 }  // namespace
 
-std::optional<TasksReading> read_tasks(Objects& objects, std::uint64_t modules) {
+std::optional<TasksReading> read_tasks(Objects& objects,
+                                       std::uint64_t modules,
+                                       const TaskLists& lists) {
   const auto module = objects.find(modules, Name::asyncio_tasks);
   if (module.object == 0 || objects.type_name(objects.type_of(module.object)) != "module") {
     return std::nullopt;
   }
   const auto names =
       objects.memory().pointer(module.object + objects.layout().object.bytes + module_dict);
-  return TasksReader(objects).read(names);
+  return TasksReader(objects).read(names, lists);
 }
 
 }  // namespace tracso::python

@@ -1,5 +1,5 @@
 #pragma once
-// The tasks of asyncio: 3.8 to 3.13, of the C module _asyncio.
+// The tasks of asyncio: 3.8 to 3.14, of the C module _asyncio.
 
 #include "python/coroutines.hpp"
 #include "python/memory_objects.hpp"
@@ -31,7 +31,15 @@ struct TasksReading {
   bool whole = true;               ///< false: a set could not be read, or more than 20,000 tasks
 };
 
+/// The linked lists of tasks since 3.14: of an interpreter and of each of its threads.
+struct TaskLists {
+  std::uint64_t node = 0;            ///< bytes from the start of a task to its link
+  std::vector<std::uint64_t> heads;  ///< addresses
+};
+
 /// `modules`: sys.modules of an interpreter. nullopt: asyncio has not been loaded there.
-std::optional<TasksReading> read_tasks(Objects& objects, std::uint64_t modules);
+std::optional<TasksReading> read_tasks(Objects& objects,
+                                       std::uint64_t modules,
+                                       const TaskLists& lists);
 
 }  // namespace tracso::python

@@ -18,9 +18,10 @@ constexpr std::uint32_t frame_object = 0;                              // until 
 constexpr std::uint32_t state_3_11 = 59, frame_3_11 = 64;              // 3.11
 constexpr std::uint32_t state = 51, frame = 56;                        // since 3.12
 constexpr std::uint32_t value_stack = 64, stack_top = 72, depth = 80;  // of a frame object
-constexpr std::uint32_t top = 64;                                      // of a frame since 3.11
+constexpr std::uint32_t top = 64;  // of a frame: 3.11 a number of values, since 3.14 a pointer
 }  // namespace suspended
 
+constexpr std::uint64_t tag_bits = 7;  // of a reference since 3.14; objects are aligned to more
 constexpr std::uint64_t most_depth = 1U << 16U;
 constexpr std::int8_t executing = 0, yields_from = -1;  // since 3.13 the latter
 
@@ -74,10 +75,14 @@ Suspended new_coroutine(Objects& objects, std::uint64_t object) {
                 : *state == executing ? CoroutineState::runs
                 : *state == created   ? CoroutineState::created
                                       : CoroutineState::suspended;
-  const auto depth = memory.value<std::int32_t>(found.frame + suspended::top).value_or(0);
-  found.awaits = depth > 0 && static_cast<std::uint64_t>(depth) < most_depth &&
+  const auto bottom = found.frame + layout.frame.locals;
+  const auto end =
+      layout.minor <= 13
+          ? bottom + 8 * memory.value<std::uint32_t>(found.frame + suspended::top).value_or(0)
+          : memory.pointer(found.frame + suspended::top);
+  found.awaits = end > bottom && end < bottom + 8 * most_depth &&
                  (layout.minor <= 12 || *state == yields_from);
-  found.top = found.frame + layout.frame.locals + 8 * (static_cast<std::uint64_t>(depth) - 1);
+  found.top = end - 8;
   return found;
 }
 
@@ -121,7 +126,7 @@ AwaitChain await_chain(Objects& objects, std::uint64_t coroutine) {
     if (one.state != CoroutineState::suspended || !certain) {
       break;
     }
-    object = memory.pointer(one.top);
+    object = memory.pointer(one.top) & ~tag_bits;
   }
   std::reverse(chain.frames.begin(), chain.frames.end());
   return chain;

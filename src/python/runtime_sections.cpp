@@ -116,20 +116,36 @@ std::optional<std::uint64_t> in_symbol_tables(const File& file,
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<FileRuntime> runtime_in_file(const File& file, SymbolTables tables) {
-  std::uint32_t names_index = 0;
-  const auto sections = read_sections(file, names_index);
+std::optional<FileSection> named(const File& file,
+                                 const std::vector<Section>& sections,
+                                 std::uint32_t names_index,
+                                 std::string_view name) {
   if (names_index >= sections.size() || sections[names_index].bytes > name_bytes_limit) {
     return std::nullopt;
   }
   const auto& names_section = sections[names_index];
   const std::string names = read_piece(file, names_section.offset, names_section.bytes);
   for (const auto& section : sections) {
-    if (ByteView(names).text(section.name) == ".PyRuntime" && section.address != 0) {
-      return FileRuntime{section.address, "section"};
+    if (ByteView(names).text(section.name) == name && section.address != 0) {
+      return FileSection{section.address, section.bytes};
     }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<FileSection> section_in_file(const File& file, std::string_view name) {
+  std::uint32_t names_index = 0;
+  const auto sections = read_sections(file, names_index);
+  return named(file, sections, names_index, name);
+}
+
+std::optional<FileRuntime> runtime_in_file(const File& file, SymbolTables tables) {
+  std::uint32_t names_index = 0;
+  const auto sections = read_sections(file, names_index);
+  if (const auto section = named(file, sections, names_index, ".PyRuntime")) {
+    return FileRuntime{section->address, "section"};
   }
   const auto found = tables == SymbolTables::read ? in_symbol_tables(file, sections, runtime_name)
                                                   : std::optional<std::uint64_t>();

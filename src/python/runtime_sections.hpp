@@ -1,6 +1,7 @@
 #pragma once
 // _PyRuntime of a program that does not export it: libpython.a without -rdynamic, static, stripped.
-// Section headers are not mapped, so this one needs the file.
+// Section headers are not mapped, so this one needs the file; so does what only a section's name
+// tells.
 
 #include "tracso/target.hpp"
 
@@ -16,6 +17,15 @@ struct FileRuntime {
   std::uint64_t address = 0;
   std::string how;  ///< "section" (.PyRuntime, 3.10 and later, survives strip), "symbol table"
 };
+
+/// A section of a file that has bytes in it.
+struct FileSection {
+  std::uint64_t address = 0;  ///< before the load bias is added
+  std::uint64_t bytes = 0;
+};
+
+/// By its name; nullopt: not there, not in memory, or not a 64-bit little-endian ELF file.
+std::optional<FileSection> section_in_file(const File& file, std::string_view name);
 
 enum class SymbolTables : std::uint8_t { read, leave };
 

@@ -11,7 +11,7 @@ namespace tracso::python {
 namespace {
 
 constexpr int readings = 4;  // at most
-constexpr std::uint32_t newest_minor = 13;
+constexpr std::uint32_t first_with_lists = 14, newest_minor = 14;
 
 // The tasks that are as they were a reading before, by address.
 using Settled = std::map<std::uint64_t, bool>;
@@ -63,13 +63,34 @@ AsyncTask RuntimeReader::described(const TaskReading& task, const TasksReading& 
   return out;
 }
 
-void RuntimeReader::read_asyncio(ThreadStacks& into) {
+TaskLists RuntimeReader::task_lists(std::uint64_t interpreter) const {
+  TaskLists lists;
+  if (asyncio_) {
+    lists.node = asyncio_->node;
+    lists.heads.push_back(interpreter + asyncio_->interpreter_list);
+    for (const auto& state : states_) {
+      if (state.interpreter == interpreter) {
+        lists.heads.push_back(state.address + asyncio_->thread_list);
+      }
+    }
+  }
+  return lists;
+}
+
+void RuntimeReader::read_asyncio(const ProbeInput& input, ThreadStacks& into) {
+  const auto minor = objects_.layout().minor;
+  // It may be imported after the first look.
+  if (minor >= first_with_lists && !asyncio_) {
+    asyncio_ = find_asyncio_offsets(input, memory_, header_);
+  }
+  const bool known = minor < first_with_lists || (minor <= newest_minor && asyncio_);
   for (const auto& interpreter : interpreter_states(objects_, runtime_)) {
+    const auto lists = task_lists(interpreter.address);
     std::optional<TasksReading> tasks, before;
     Settled settled;
     for (int round = 0; round < readings; ++round) {
       objects_.forget_objects();
-      before = std::exchange(tasks, read_tasks(objects_, interpreter.modules));
+      before = std::exchange(tasks, read_tasks(objects_, interpreter.modules, lists));
       if (!tasks) {
         break;
       }
@@ -85,7 +106,7 @@ void RuntimeReader::read_asyncio(ThreadStacks& into) {
     if (!tasks) {
       continue;
     }
-    if (objects_.layout().minor > newest_minor) {
+    if (!known) {
       into.asyncio_unknown = true;
       continue;
     }

@@ -33,7 +33,7 @@ class ThreadStackReader::Reading {
     for (auto& runtime : runtimes_) {
       runtime.read(threads, stacks);
       runtime.read_names(stacks);
-      runtime.read_asyncio(stacks);
+      runtime.read_asyncio(input_, stacks);
     }
     stacks.cut = memory_.exhausted();
     return stacks;
@@ -89,7 +89,7 @@ std::optional<Error> ThreadStackReader::Reading::find() {
   }
   for (const auto& one : *living) {
     version_ = version_.empty() ? version_text(one.located.version) : version_;
-    runtimes_.emplace_back(memory_, one.runtime.address, one.located.layout);
+    runtimes_.emplace_back(memory_, one.runtime, one.located.layout);
   }
   return std::nullopt;
 }

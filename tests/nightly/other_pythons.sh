@@ -52,7 +52,8 @@ for suite in $suites; do
     fi
   done
 done
-for tests in "memory probe: every Python here*" "gdb probe: every Python here*" "import chain: every Python here*"; do
+for tests in "memory probe: every Python here*" "gdb probe: every Python here*" "import chain: every Python here*" \
+  "dump: tasks of asyncio as the Python tells them*" "dump: threads have the names that*"; do
   if TRACSO_PYTHONS=$programs "$live" "$tests" > "$folder/out" 2>&1; then
     echo "same       $tests ($(grep -o '[0-9]* assertions.*' "$folder/out" | tail -n 1)"
   else

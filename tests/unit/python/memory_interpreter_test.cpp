@@ -118,6 +118,16 @@ TEST_CASE("interpreter: a section names the runtime of a stripped program", "[py
   CHECK(found->how == "section");
 }
 
+TEST_CASE("interpreter: a section is found by its whole name", "[python]") {
+  const auto file = test::memory_file(elf_file(".AsyncioDebug", "nothing"));
+  const auto found = section_in_file(*file, ".AsyncioDebug");
+  REQUIRE(found);
+  CHECK(found->address == 0x1234);
+  CHECK_FALSE(section_in_file(*file, ".Asyncio"));
+  CHECK_FALSE(section_in_file(*file, "Debug"));
+  CHECK_FALSE(section_in_file(*file, ""));
+}
+
 TEST_CASE("interpreter: the symbol table is read where it is asked for", "[python]") {
   const auto file = test::memory_file(elf_file(".data", "_PyRuntime"));
   CHECK_FALSE(runtime_in_file(*file, SymbolTables::leave));
