@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails where an include goes against the arrows of docs/architecture.md."""
+"""Fails where an include goes against the arrows of docs/architecture.md, or where a header leaves <cstdint> to others."""
 import pathlib
 import re
 import sys
@@ -56,5 +56,10 @@ for path in sorted([*ROOT.glob("src/**/*.?pp"), *ROOT.glob("include/**/*.?pp")])
         for header, users in ONLY_IN.items():
             if include[1] == "<" and name.startswith(header) and folder not in users:
                 wrong.append(f"{where}:{number}: <{name}> belongs in {users or 'no file'}")
+# Which header brings the fixed-width integers along differs from one standard library to the next.
+for path in sorted([*ROOT.glob("src/**/*.hpp"), *ROOT.glob("include/**/*.hpp"), *ROOT.glob("tests/**/*.hpp")]):
+    text = path.read_text()
+    if re.search(r"std::u?int(8|16|32|64|ptr)_t", re.sub(r"//.*", "", text)) and "#include <cstdint>" not in text:
+        wrong.append(f"{path.relative_to(ROOT)}: says std::int..._t without <cstdint>")
 print("\n".join(wrong), end="\n" if wrong else "")
 sys.exit(bool(wrong))

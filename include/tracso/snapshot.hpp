@@ -7,6 +7,7 @@
 #include "tracso/trace.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

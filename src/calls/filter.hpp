@@ -3,6 +3,7 @@
 
 #include "tracso/result.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

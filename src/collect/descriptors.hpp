@@ -8,6 +8,7 @@
 
 #include "proc/descriptors.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>

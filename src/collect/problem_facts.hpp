@@ -7,6 +7,8 @@
 #include "collect/workspace.hpp"
 #include "loader/environment.hpp"
 
+#include <cstdint>
+
 namespace tracso {
 
 /// Needs the object nodes. What a recording does not have is left out.

@@ -9,6 +9,8 @@
 #include "commands/python.hpp"
 #include "commands/request.hpp"
 
+#include <cstdint>
+
 namespace tracso {
 
 struct Obtained {

@@ -5,6 +5,7 @@
 
 #include "commands/stat_request.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 

@@ -3,6 +3,7 @@
 
 #include "tracso/stat.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

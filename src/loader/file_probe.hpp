@@ -7,6 +7,7 @@
 
 #include "loader/loader_traits.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>

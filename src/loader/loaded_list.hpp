@@ -4,6 +4,7 @@
 #include "tracso/target.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

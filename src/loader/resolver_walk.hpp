@@ -5,6 +5,7 @@
 #include "loader/resolver.hpp"
 #include "loader/search.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <list>
 #include <map>

@@ -4,6 +4,7 @@
 #include "loader/search.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,6 +5,7 @@
 
 #include "base/unique_fd.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 

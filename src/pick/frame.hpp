@@ -4,6 +4,7 @@
 #include "pick/picker.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include "proc/status.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -6,6 +6,7 @@
 #include "tracso/resources.hpp"
 #include "tracso/stat.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

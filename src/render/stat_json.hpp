@@ -4,6 +4,7 @@
 #include "tracso/descriptor_rate.hpp"
 #include "tracso/stat.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

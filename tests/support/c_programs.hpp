@@ -5,6 +5,7 @@
 #include "loader/link_map.hpp"
 #include "support/python_target.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

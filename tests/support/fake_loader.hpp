@@ -6,6 +6,7 @@
 #include "proc/auxv.hpp"
 #include "support/fake_target.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

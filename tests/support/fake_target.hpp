@@ -3,6 +3,7 @@
 
 #include "tracso/target.hpp"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>

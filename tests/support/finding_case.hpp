@@ -6,6 +6,7 @@
 #include "support/build_trace.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -3,6 +3,8 @@
 
 #include "tracso/target.hpp"
 
+#include <cstdint>
+
 namespace tracso::test {
 
 /// Passes everything on, but flips bits of the memory that is read: about one of `one_in` bytes, 0:

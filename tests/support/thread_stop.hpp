@@ -3,6 +3,8 @@
 
 #include "python/memory_probe.hpp"
 
+#include <cstdint>
+
 namespace tracso::test {
 
 /// PTRACE_SEIZE and PTRACE_INTERRUPT of all threads; they run on when the Stop is destroyed.
