@@ -1,6 +1,7 @@
 // tracso calls -p: processes that are attached to while they work notice nothing, and are as they
 // were afterwards.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/python_target.hpp"
@@ -20,17 +21,12 @@
 #include <vector>
 
 using namespace tracso;
+using test::calls_of;
 using test::contains;
+using test::shell;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  const auto run = test::run_program({"/bin/sh", "-c", command});
-  INFO(command << "\n" << run.err);
-  REQUIRE(run.status == 0);
-}
 
 // The program of tests/live/calls/attached.c in a folder of its own, with its library.
 std::string target(const std::string& options = "") {
@@ -63,14 +59,6 @@ nlohmann::json document(const test::ProgramRun& run) {
   INFO(run.err << run.out);
   REQUIRE(run.status == 0);
   return nlohmann::json::parse(run.out);
-}
-
-std::uint64_t calls_of(const nlohmann::json& document, const std::string& symbol) {
-  std::uint64_t sum = 0;
-  for (const auto& row : document["calls"]) {
-    sum += row["symbol"] == symbol ? row["calls"].get<std::uint64_t>() : 0;
-  }
-  return sum;
 }
 
 // It works on, notices no fault, and every word of its GOTs is what it was.
