@@ -62,6 +62,13 @@ struct TracedProgram {
   std::uint64_t start_ns = 0;                ///< what the agent took to start
 };
 
+/// An object that was looked at.
+struct CalledObject {
+  std::string path;        ///< as the loader calls it; of the program, as the kernel does
+  std::uint64_t bias = 0;  ///< added to the addresses in its file
+  bool is_program = false;
+};
+
 struct CallsReport {
   std::vector<std::string> command;
   std::optional<int> exit_status, signal;
@@ -69,6 +76,7 @@ struct CallsReport {
   CallGroup group = CallGroup::function;
   std::vector<CallRow> rows;  ///< most self time first; without times most calls
   std::vector<TracedProgram> programs;
+  std::vector<CalledObject> objects;  ///< of all programs
   UntracedCalls untraced;
   std::vector<Notice> notices;
 };
