@@ -212,7 +212,7 @@ std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request)
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
   const bool asks_for_others = words.system_calls || !words.entry_points.empty();
   if (asks_for_others && unfiltered) {
-    request.no_imports = words.no_default;
+    request.no_imports = words.no_default || !words.processes.empty();
     request.lines.caller = false;
     if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {
       return wrong_filter(done.error());

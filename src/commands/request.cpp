@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "commands/baseline_file.hpp"
 #include "commands/calls_attach.hpp"
+#include "commands/calls_engine_attach.hpp"
 #include "commands/child_command.hpp"
 #include "commands/last_trace.hpp"
 #include "commands/output.hpp"
@@ -327,7 +328,9 @@ int carry_out(const Request& request) {
     return dump(*what);
   }
   if (const auto* what = std::get_if<CallsRequest>(&request)) {
-    return what->processes.empty() ? calls_of_command(*what) : calls_of_processes(*what);
+    return what->processes.empty() ? calls_of_command(*what)
+           : what->system_calls    ? system_calls_of_process(*what)
+                                   : calls_of_processes(*what);
   }
   const auto& asked = std::get<TraceRequest>(request);
   if (const auto* pick = std::get_if<PickSource>(&asked.source)) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 namespace tracso::test {
@@ -89,6 +91,30 @@ std::uint64_t calls_of(const nlohmann::json& document,
     }
   }
   return sum;
+}
+
+std::string attached_program(const std::string& options) {
+  static int number = 0;
+  const auto folder = fmt::format("{}/attach-{}", scratch_folder(), ++number);
+  REQUIRE(::mkdir(folder.c_str(), 0755) == 0);
+  const auto from = tests_file("live/calls");
+  shell(
+      fmt::format("cd {0} && g++ -O2 {2} -fPIC -shared {1}/library.cpp -o libfirst.so -pthread && "
+                  "gcc -O2 {2} -fPIC -shared {1}/plugin.c -o libplugin.so && "
+                  "gcc -O2 -w {2} {1}/attached.c -o attached -L. -lfirst -Wl,-rpath,'$ORIGIN' "
+                  "-pthread -ldl -lm",
+                  folder,
+                  from,
+                  options));
+  return folder + "/attached";
+}
+
+void check_untouched(Child& child) {
+  child.write("end\n");
+  const auto said = child.line();
+  REQUIRE(said);
+  CHECK(*said == "faults 0 changed 0 worked 1");
+  CHECK(child.wait() == 0);
 }
 
 }  // namespace tracso::test

@@ -2,6 +2,7 @@
 // What tests of `tracso calls` share: a program under it, and what it said, as lines or as a
 // document.
 
+#include "support/python_target.hpp"
 #include "support/run_program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -51,5 +52,12 @@ TracedTable trace_table(const Words& options, const Words& command, const Progra
 std::uint64_t calls_of(const nlohmann::json& document,
                        const std::string& symbol,
                        const std::string& key = "calls");
+
+/// tests/live/calls/attached.c in a folder of its own, with its library; `options` go to the
+/// compiler.
+std::string attached_program(const std::string& options = "");
+/// Ends it; fails the test unless it has worked on, noticed no fault, and finds every word of its
+/// GOTs as it was.
+void check_untouched(Child& child);
 
 }  // namespace tracso::test

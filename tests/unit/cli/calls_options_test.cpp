@@ -139,11 +139,19 @@ TEST_CASE("calls options: processes instead of a command", "[cli]") {
   CHECK(calls.processes == std::vector<std::int32_t>{12, 13});
   CHECK(calls.seconds == std::chrono::milliseconds(500));
   CHECK(calls.command.empty());
+  const auto outside = run({"-p", "12", "-S"});
+  REQUIRE(std::holds_alternative<Request>(outside));
+  CHECK(std::get<CallsRequest>(std::get<Request>(outside)).system_calls);
+  CHECK(std::get<CallsRequest>(std::get<Request>(outside)).no_imports);
   for (const Words& words : {Words{"-p", "1", "ls"},
                              {"-f", "-p", "1"},
                              {"-p", "0"},
                              {"-p", "x"},
-                             {"-p", "1", "-d", "0"}}) {
+                             {"-p", "1", "-d", "0"},
+                             {"-p", "1", "-x", "main"},
+                             {"-p", "1", "--engine", "ptrace"},
+                             {"-p", "1", "-S", "-e", "open"},
+                             {"-p", "1", "-p", "2", "-S"}}) {
     const auto refused = run(words);
     REQUIRE(std::holds_alternative<Leave>(refused));
     CHECK(std::get<Leave>(refused).status == 2);
