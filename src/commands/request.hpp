@@ -74,6 +74,7 @@ struct TraceRequest {
   std::optional<std::string> bindings;  ///< --bindings: of an object or a function; empty: all
   bool unused = false;
   std::string probe = "auto", elf = "auto";
+  std::optional<std::chrono::milliseconds> calls;  ///< --calls: counted for so long
   bool children = false;
   bool costs = false;        ///< resident and private bytes are wanted
   bool relocations = false;  ///< and what the loader itself writes
