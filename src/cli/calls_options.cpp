@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -29,6 +30,7 @@ Examples:
   tracso calls -e 'open*+read' -T -o calls.txt CMD those of all its libraries too, with times
   tracso calls -c ls -l                            a table: every function that any library called
   tracso calls --group libraries curl -s URL       which library uses which, and how much time in it
+  tracso calls -o calls.svg curl -s URL            the same as a picture (Graphviz)
   tracso calls --callee 'libcrypto.so*' python3 app.py
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls -c -p 4192 -d 10                    of a process that runs, for ten seconds
@@ -132,9 +134,11 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("-f", words.follow, "child processes too, and what they exec");
   app.add_flag("--json", words.json, "a document on standard output");
   app.add_flag("--csv", words.csv, "one line per row on standard output");
-  app.add_option("-o,--output",
-                 words.output,
-                 "write there instead of standard error; .json and .csv choose a table's form")
+  app.add_option(
+         "-o,--output",
+         words.output,
+         "write there instead of standard error; .json and .csv choose a table's form, .dot .svg "
+         ".png .pdf draw which library calls which")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
@@ -221,6 +225,11 @@ std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request)
   return std::nullopt;
 }
 
+bool is_picture(std::string_view extension) {
+  constexpr std::array extensions{"dot", "gv", "svg", "png", "pdf"};
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
 // Lines without a filter are the calls of the program itself, as ltrace's.
 std::optional<Leave> fill_lines(const CallsWords& words,
                                 const Terminal& terminal,
@@ -280,17 +289,26 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
-  const auto name = lower_case(words.output);
+  const auto extension = words.json || words.csv ? "" : form_extension(words.output);
   const bool is_table =
       words.summary || words.exact || words.count || words.limit || !words.group.empty();
   request.mode = words.count ? CallMode::count : words.exact ? CallMode::exact : CallMode::adaptive;
   request.group = words.group.empty() ? CallGroup::function : groups().at(words.group);
   request.follow = words.follow;
   request.inside = words.intra;
-  request.form = words.json || (!words.csv && name.ends_with(".json")) ? CallsRequest::Form::json
-                 : words.csv || name.ends_with(".csv")                 ? CallsRequest::Form::csv
-                 : is_table                                            ? CallsRequest::Form::text
-                                                                       : CallsRequest::Form::lines;
+  request.form = words.json || extension == "json" ? CallsRequest::Form::json
+                 : words.csv || extension == "csv" ? CallsRequest::Form::csv
+                 : is_picture(extension)           ? CallsRequest::Form::dot
+                 : is_table                        ? CallsRequest::Form::text
+                                                   : CallsRequest::Form::lines;
+  if (request.form == CallsRequest::Form::dot) {
+    if (!words.group.empty() && request.group != CallGroup::libraries) {
+      return usage("a picture shows libraries: --group has no meaning for it",
+                   "-c -o FILE.txt writes that table");
+    }
+    request.group = CallGroup::libraries;
+    request.image = extension == "dot" || extension == "gv" ? "" : extension;
+  }
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
   request.limit = words.limit.value_or(0);
   const Terminal terminal = look_at_terminal(words.color == "never"    ? ColorChoice::never

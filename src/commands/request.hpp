@@ -59,6 +59,7 @@ struct OutputOptions {
   std::optional<std::string> file;  ///< nullopt or "-": stdout
   RenderOptions render;
   std::size_t name_depth = 2;
+  bool silent = false;           ///< no word of what was written: stderr is a command's
   ByteKind by = ByteKind::file;  ///< what ranks and draws the bars
 };
 

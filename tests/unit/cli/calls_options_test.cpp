@@ -111,6 +111,19 @@ TEST_CASE("calls options: -x and -S are seen from outside", "[cli]") {
   }
 }
 
+TEST_CASE("calls options: the file's name chooses a picture", "[cli]") {
+  const auto dot = parsed({"-o", "x.dot"});
+  CHECK(dot.form == CallsRequest::Form::dot);
+  CHECK(dot.image.empty());
+  CHECK(dot.group == CallGroup::libraries);
+  CHECK(parsed({"-o", "x.SVG"}).image == "svg");
+  CHECK(parsed({"--count", "-o", "x.png"}).form == CallsRequest::Form::dot);
+  CHECK(parsed({"--json", "-o", "x.json"}).form == CallsRequest::Form::json);
+  CHECK(refusal({"-o", "x.dot", "--group", "thread"}).find("a picture shows libraries") !=
+        std::string::npos);
+  CHECK(refusal({"-o", "x.svg", "-T"}).find("about lines") != std::string::npos);
+}
+
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
   for (const Words& words : {Words{"-d", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "16385"}}) {
     const auto text = refusal(words);
