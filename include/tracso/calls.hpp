@@ -50,7 +50,7 @@ struct UntracedCalls {
   std::uint64_t filtered = 0;       ///< nobody asked for them
   std::uint64_t inside = 0;         ///< of a library to itself
   std::uint64_t no_room = 0;        ///< more than can be kept
-  std::uint64_t dlsym = 0;          ///< calls of dlsym: what its result is called with is not seen
+  std::uint64_t dlsym = 0;          ///< functions that dlsym gave and that are not traced
   std::uint64_t late_objects = 0;   ///< loaded by the C library itself
 };
 

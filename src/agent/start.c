@@ -288,6 +288,7 @@ __attribute__((destructor)) static void end(void) {
 __attribute__((visibility("hidden"))) int prepare_to_count(void) {
   if (alive->known == 0) {
     begin_as_child();
+    end_of_look();  // a thread that looked when we were forked is not here
   }
   return take_thread_block() && alive->counting != 0;
 }

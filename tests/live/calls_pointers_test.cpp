@@ -82,6 +82,32 @@ TEST_CASE("calls pointers: they obey the filter, and are lines", "[live][calls][
   CHECK(lines.count("half(") == 7);
 }
 
+TEST_CASE("calls pointers: exceptions, handlers, threads, callbacks, children",
+          "[live][calls][pointers]") {
+  const auto folder = test::scratch_folder();
+  shell(
+      fmt::format("cd {0} && g++ -O2 -DLIBRARY -fPIC -shared {1}/pointed.cpp -o libpointed.so && "
+                  "g++ -O2 -w {1}/pointed.cpp -o pointed -ldl -pthread -Wl,-rpath,'$ORIGIN' "
+                  "-Wl,--enable-new-dtags",
+                  folder,
+                  test::tests_file("live/calls")));
+  const Words command{folder + "/pointed"};
+  const auto native = test::run_program(command);
+  REQUIRE(native.status == 0);
+  for (const Words& options : {Words{}, Words{"--exact"}, Words{"--count"}, Words{"-f"}}) {
+    const auto traced = trace_table(options, command);
+    CHECK(traced.run.status == 0);
+    CHECK(traced.run.out == native.out);
+    CHECK(traced.run.err == native.err);
+    CHECK(calls_of(traced.document, "throws") == 1000);
+    CHECK(calls_of(traced.document, "handler") == 100);
+    CHECK(calls_of(traced.document, "start") == 50);
+    CHECK(calls_of(traced.document, "compare") > 99);
+    CHECK(calls_of(traced.document, "many") == 1);
+    CHECK(calls_of(traced.document, "count") == (options == Words{"-f"} ? 2 : 1));
+  }
+}
+
 TEST_CASE("calls pointers: what Python calls by ctypes", "[live][calls][pointers]") {
   const Words command{"/usr/bin/python3",
                       "-c",
