@@ -45,6 +45,23 @@ struct ImportCost {
   std::int64_t load_ns = 0;  ///< spent in dlopen
 };
 
+/// Who has called a library while --calls counted: a Python package where the calling library
+/// belongs to one alone, else that library.
+struct LibraryCaller {
+  std::string name;
+  std::uint64_t calls = 0;
+  bool operator==(const LibraryCaller&) const = default;
+};
+
+/// How an object was used while --calls counted.
+struct CalledLibrary {
+  std::uint64_t called = 0;            ///< calls into it
+  std::uint64_t calls = 0;             ///< its calls into others: then its code has run, too
+  std::vector<LibraryCaller> callers;  ///< most calls first, then by name
+
+  bool is_used() const { return called != 0 || calls != 0; }
+};
+
 struct Summary {
   ByteKind by = ByteKind::file;
   Totals totals;
@@ -52,6 +69,7 @@ struct Summary {
                                   ///< it owns no library
   std::vector<DependedOn> libraries;  ///< all counted libraries, by in-degree, then size, then name
   std::vector<NodeId> orphans;        ///< by size
+  std::vector<CalledLibrary> uses;    ///< per node; empty: calls were not counted
   std::vector<std::string> notable;   ///< at most four sentences
   std::size_t more_findings = 0;
   std::vector<ImportCost> import_costs;      ///< by bytes, then module; empty without loads

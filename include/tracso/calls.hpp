@@ -50,7 +50,7 @@ struct UntracedCalls {
   std::uint64_t filtered = 0;       ///< nobody asked for them
   std::uint64_t inside = 0;         ///< of a library to itself
   std::uint64_t no_room = 0;        ///< more than can be kept
-  std::uint64_t dlsym = 0;          ///< calls of dlsym: what its result is called with is not seen
+  std::uint64_t dlsym = 0;          ///< functions that dlsym gave and that are not traced
   std::uint64_t late_objects = 0;   ///< loaded by the C library itself
 };
 
@@ -62,6 +62,13 @@ struct TracedProgram {
   std::uint64_t start_ns = 0;                ///< what the agent took to start
 };
 
+/// An object that was looked at.
+struct CalledObject {
+  std::string path;        ///< as the loader calls it; of the program, as the kernel does
+  std::uint64_t bias = 0;  ///< added to the addresses in its file
+  bool is_program = false;
+};
+
 struct CallsReport {
   std::vector<std::string> command;
   std::optional<int> exit_status, signal;
@@ -69,6 +76,7 @@ struct CallsReport {
   CallGroup group = CallGroup::function;
   std::vector<CallRow> rows;  ///< most self time first; without times most calls
   std::vector<TracedProgram> programs;
+  std::vector<CalledObject> objects;  ///< of all programs
   UntracedCalls untraced;
   std::vector<Notice> notices;
 };

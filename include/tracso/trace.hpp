@@ -90,6 +90,21 @@ struct ChildInfo {
   bool operator==(const ChildInfo&) const = default;
 };
 
+/// Calls of one object into another while --calls counted.
+struct CountedCalls {
+  NodeId caller{}, callee{};
+  std::uint64_t calls = 0;
+  bool operator==(const CountedCalls&) const = default;
+};
+
+/// What --calls has seen within its time.
+struct CallWatch {
+  std::int64_t window_ns = 0;
+  std::vector<CountedCalls> pairs;  ///< each pair once, most calls first
+  std::uint64_t elsewhere = 0;      ///< calls from or into what the graph does not hold
+  bool operator==(const CallWatch&) const = default;
+};
+
 /// A finding, in words and with its evidence.
 struct Finding {
   enum class Severity : std::uint8_t { error, warning, note };
@@ -115,6 +130,7 @@ struct Trace {
   std::vector<Load> loads;
   std::vector<FailedLoad> failed_loads;
   std::vector<ChildInfo> children;
+  std::optional<CallWatch> calls = {};  ///< nullopt: calls were not counted
   std::vector<Finding> findings;
   std::vector<Notice> notices;
   std::size_t name_depth = 0;  ///< how the PythonSource nodes are cut; 0: full names

@@ -6,7 +6,9 @@
 //
 //   start.c        finds its setup, maps memory, cleans the environment, patches what is loaded
 //   objects.c      the loaded objects, again after each dlopen
+//   image.c        what the headers of an object say
 //   slots.c        which words of an object's GOT become ours
+//   pointers.c     functions that the program looks up with dlsym
 //   call_sites.c   words that are also read as function pointers stay; calls through them move
 //   self_binding.c a word that the loader has not filled yet: we look the function up ourselves
 //   rebinding.c    and where we cannot, we take the word back after the loader has filled it
@@ -21,6 +23,7 @@
 //
 // docs/calls.md tells the whole story.
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
@@ -65,13 +68,14 @@ void set_active(int active);
 enum look { look_at_start, look_later, look_at_attach };
 // 0: it is `deadline` (now_ns; 0: never), and there is more to do.
 int look_for_objects(enum look when, uint64_t deadline);
+uint64_t loads_so_far(void);  // changes with every object that comes
 void give_slots_back(void);
 void forget_object(struct tracso_object* object);
 uint32_t object_at(uint64_t address);  // index; UINT32_MAX: none
 const char* object_name(uint32_t object);
 int is_main_program(uint32_t object);
 
-// --- slots.c
+// --- image.c
 struct image {  // what an object's headers say, addresses with the load bias added
   uint32_t object;
   uint64_t base;
@@ -82,6 +86,8 @@ struct image {  // what an object's headers say, addresses with the load bias ad
   uint64_t jump_slot_count;
   const ElfW(Rela) * relocations;
   uint64_t relocation_count;
+  const uint64_t* packed;  // DT_RELR
+  uint64_t packed_words;
   const ElfW(Sym) * symbols;
   const char* strings;
   const uint16_t* versions;
@@ -90,12 +96,18 @@ struct image {  // what an object's headers say, addresses with the load bias ad
   int symbolic;  // binds to itself first
 };
 int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info);
+const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation);
+uint64_t content_of(const struct image* image, const ElfW(Rela) * relocation);
+int is_relocated(const struct image* image);
+
+// --- slots.c
 int patch_object(struct image* image, int at_start);  // 0: not relocated yet, ask again
 int patch_object_again(struct image* image);  // that has slots already; the same
 void restore_object(struct image* image);
 int still_fits(const struct image* image);  // its slots are where they were, for the same functions
 int has_cells(const struct image* image);   // some are words of our own (call_sites.c)
-const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation);
+// What was asked for decides what becomes of a slot. 0: nobody asked for it.
+int decide(uint32_t number);
 
 // --- call_sites.c
 struct import {  // a GLOB_DAT slot that holds a function
@@ -120,6 +132,7 @@ void write_stub(uint32_t slot);
 void seal_stubs(uint32_t first, uint32_t count);
 uint64_t stub_address(uint32_t slot);
 int is_stub(uint64_t address);
+uint64_t target_of_stub(uint64_t address);  // what it leads to
 int map_stubs(void);
 extern uint64_t* handlers;  // where a stub that times jumps
 
@@ -157,9 +170,17 @@ void capture_format(struct writing* writing,
                     uint64_t from,
                     const struct tracso_call_words* words);
 
+// --- pointers.c
+// Before a look-up: 1 if its result is to come by us.
+int may_answer(const uint64_t* saved);
+// Instead of what dlsym has given: a stub that leads there, or that itself.
+uint64_t answer(uint64_t pointer, uint32_t slot, const char* name);
+void count_left_pointer(void);
+
 // --- names.c
 int must_not_be_timed(const char* symbol);
 int loads_objects(const char* symbol);
+int looks_up(const char* symbol);  // gives the address of a function
 
 // --- memory.c
 void* memcpy(void* to, const void* from, size_t bytes);
@@ -173,5 +194,8 @@ uint32_t keep_name(const char* name);                   // its offset in region-
 
 // --- assembly
 extern char enter_timed[], enter_lazy[], enter_counted[], enter_loading[];
-extern char enter_recorded[], enter_recorded_only[], enter_recorded_loading[];
+extern char enter_asking[], enter_recorded[], enter_recorded_only[], enter_recorded_loading[];
+extern char enter_recorded_asking[];
+// Where SAVE_ALL has put what the caller had in registers.
+enum saved_register { saved_r9 = 3, saved_r8, saved_rdi, saved_rsi, saved_rdx, saved_rcx, saved_rax };
 extern char returns_start[], returns_end[];

@@ -5,6 +5,8 @@
 #include "registers.inc"
 
         .hidden this_thread, targets, prepare_to_count, look_at_loading_call, record_call
+        .globl count_and_go
+        .hidden count_and_go
         .globl enter_counted, enter_loading, enter_recorded_only, enter_recorded_loading
         .hidden enter_counted, enter_loading, enter_recorded_only, enter_recorded_loading
         .text
@@ -34,6 +36,8 @@ count_and_go:
 enter_loading:
         .cfi_startproc
         SAVE_ALL
+        mov %r11,%rdi
+        mov %rbp,%rsi
         call look_at_loading_call
         RESTORE_ALL
         jmp count_and_go
@@ -55,6 +59,8 @@ enter_recorded_loading:
         SAVE_ALL
         SAVE_ARGUMENTS
         call record_call
+        mov 8(%rbp),%rdi                        // r11
+        mov %rbp,%rsi
         call look_at_loading_call
         RESTORE_ALL
         jmp count_and_go

@@ -17,8 +17,11 @@
 
         .hidden this_thread, targets, alive, exact_calls, error_rules, session_start
         .hidden prepare_to_count, take_slot_back, record_call, record_return
+        .hidden look_at_asking_call, answer, count_and_go
         .globl enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
         .hidden enter_timed, enter_lazy, enter_recorded, returns_start, returns_end
+        .globl enter_asking, enter_recorded_asking
+        .hidden enter_asking, enter_recorded_asking
         .text
 
 // --- what happens rarely. rax, rdx and rcx are on the stack.
@@ -258,6 +261,91 @@ return_followed:
         lea 8(%rsp),%rsp
         .cfi_adjust_cfa_offset -8
         jmp return_timed
+        .cfi_endproc
+
+// --- look-ups by dlsym: counted, and the result goes through answer() (pointers.c). The name that
+// was asked for stands in the frame where others have the time.
+
+        .p2align 4
+enter_recorded_asking:
+        .cfi_startproc
+        SAVE_ALL
+        SAVE_ARGUMENTS
+        call record_call
+        RESTORE_ALL
+        jmp enter_asking
+        .cfi_endproc
+
+        .p2align 4
+enter_asking:
+        .cfi_startproc
+        SAVE_ALL
+        mov %rbp,%rdi
+        call look_at_asking_call
+        test %eax,%eax
+        RESTORE_ALL
+        jz count_and_go
+        KEEP %rax
+        KEEP %rdx
+        KEEP %rcx
+        lea 24(%rsp),%rax                       // S; the same conditions as above
+        test $8,%al
+        jz 1f
+        mov %rax,%rdx
+        shr $41,%rdx
+        cmp $0x3f,%edx
+        jne 1f
+        lea returns_start(%rip),%rdx
+        sub 24(%rsp),%rdx
+        neg %rdx
+        cmp $(returns_end - returns_start),%rdx
+        jb 1f
+        THREAD_BLOCK %rcx
+        STAT_OFFSET %r11,%rdx
+        incq STAT(%rcx,%rdx,TRACSO_STAT_CALLS)
+        MIRROR_OF %rax
+        mov 24(%rsp),%rdx
+        mov %rdx,FRAME_RETURN_ADDRESS(%rax)
+        mov %r11,FRAME_SLOT(%rax)
+        mov %rsi,FRAME_START(%rax)
+        mov targets(%rip),%rdx
+        mov (%rdx,%r11,8),%r11
+        GIVE_BACK %rcx
+        GIVE_BACK %rdx
+        GIVE_BACK %rax
+        .cfi_remember_state
+        CFI_RETURN_ADDRESS_IN_MIRROR
+        .cfi_adjust_cfa_offset 8
+        lea 8(%rsp),%rsp
+        .cfi_adjust_cfa_offset -8
+        call *%r11
+return_asking:
+        lea -8(%rsp),%rsp                       // S stays ours while C code runs
+        .cfi_adjust_cfa_offset 8
+        SAVE_ALL
+        lea SAVED_BYTES(%rbp),%rcx              // S
+        MIRROR_OF %rcx
+        mov %rax,%rdi
+        mov FRAME_SLOT(%rcx),%esi
+        mov FRAME_START(%rcx),%rdx
+        call answer
+        mov %rax,72(%rbp)                       // where SAVE_ALL has rax
+        RESTORE_ALL
+        KEEP %rcx
+        KEEP %rdx
+        lea 16(%rsp),%rcx                       // S
+        MIRROR_OF %rcx
+        mov FRAME_RETURN_ADDRESS(%rcx),%rdx
+        mov %rdx,16(%rsp)
+        GIVE_BACK %rdx
+        GIVE_BACK %rcx
+        ret
+        .cfi_restore_state
+1:      .cfi_def_cfa_offset 32
+        GIVE_BACK %rcx
+        GIVE_BACK %rdx
+        GIVE_BACK %rax
+        jmp count_and_go
         .cfi_endproc
 returns_end:
 

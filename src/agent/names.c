@@ -19,6 +19,11 @@ int loads_objects(const char* symbol) {
   return is_in(symbol, names);
 }
 
+int looks_up(const char* symbol) {
+  static const char* const names[] = {"dlsym", "dlvsym", 0};
+  return is_in(symbol, names);
+}
+
 // They return twice, never, or into another stack; or they walk the stack themselves and would
 // count our frames; or they are called before a frame exists (profiling hooks), or their callers
 // keep values in registers that calls usually lose (__tls_get_addr by some compilers).

@@ -12,7 +12,6 @@
 #include "system_calls.h"
 
 // As SAVE_ALL leaves them (registers.inc), from rbp upwards.
-enum saved_register { saved_r9 = 3, saved_r8, saved_rdi, saved_rsi, saved_rdx, saved_rcx, saved_rax };
 enum { saved_place = 10 };
 
 extern int* __errno_location(void) __attribute__((weak));

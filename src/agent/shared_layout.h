@@ -203,6 +203,8 @@ struct tracso_head {
   uint32_t left_sites;  // that could not be changed while other threads may run them
   uint32_t children;        // of fork, not followed, that called something (exec counts)
   uint64_t start_ns;  // how long the agent took to start
+  uint32_t pointers;       // given by dlsym, that lead through us
+  uint32_t pointers_left;  // that do not
   char command[256];
   char program[256];  // /proc/self/exe
 };

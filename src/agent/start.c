@@ -288,6 +288,7 @@ __attribute__((destructor)) static void end(void) {
 __attribute__((visibility("hidden"))) int prepare_to_count(void) {
   if (alive->known == 0) {
     begin_as_child();
+    end_of_look();  // a thread that looked when we were forked is not here
   }
   return take_thread_block() && alive->counting != 0;
 }
@@ -300,12 +301,28 @@ int may_look(void) {
 
 void end_of_look(void) { __atomic_store_n(&looking, 0, __ATOMIC_SEQ_CST); }
 
-// At the call of a function that loads objects or asks about them. Only one thread looks; a signal
-// handler that calls dlsym meanwhile goes on without.
-__attribute__((visibility("hidden"))) void look_at_loading_call(void) {
+static void look(void) {
   prepare_to_count();
   if (is_active() && may_look()) {
     look_for_objects(look_later, 0);
     end_of_look();
   }
+}
+
+// At the call of a function that loads objects or asks about them. Only one thread looks; a signal
+// handler that calls dlsym meanwhile goes on without. Who asks about one of our stubs (dladdr) is
+// told about what it leads to.
+__attribute__((visibility("hidden"))) void look_at_loading_call(uint32_t slot, uint64_t* saved) {
+  look();
+  if (looks_up(region->name + region->slot[slot].name)) {
+    count_left_pointer();
+  } else if (is_stub(saved[saved_rdi])) {
+    saved[saved_rdi] = target_of_stub(saved[saved_rdi]);
+  }
+}
+
+// At a look-up. Not 0: its result is to come by us.
+__attribute__((visibility("hidden"))) int look_at_asking_call(const uint64_t* saved) {
+  look();
+  return may_answer(saved);
 }

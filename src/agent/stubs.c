@@ -136,6 +136,10 @@ uint64_t stub_address(uint32_t slot) {
   return (uint64_t)stubs + (uint64_t)slot * stub_bytes + (only_counts ? counted_at : 0);
 }
 
+uint64_t target_of_stub(uint64_t address) {
+  return targets[(address - (uint64_t)stubs) / stub_bytes];
+}
+
 int is_stub(uint64_t address) {
   return address >= (uint64_t)stubs &&
          address < (uint64_t)stubs + (uint64_t)TRACSO_MOST_SLOTS * stub_bytes;

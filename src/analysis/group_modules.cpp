@@ -144,6 +144,12 @@ Trace group_modules(const Trace& trace, std::size_t depth) {
   for (FailedLoad& failed : result.failed_loads) {
     failed.cause = failed.cause ? std::optional(regrouping.moved(*failed.cause)) : std::nullopt;
   }
+  if (result.calls) {
+    for (CountedCalls& pair : result.calls->pairs) {
+      pair.caller = regrouping.moved(pair.caller);
+      pair.callee = regrouping.moved(pair.callee);
+    }
+  }
   for (Finding& finding : result.findings) {
     move_finding(finding, regrouping);
   }

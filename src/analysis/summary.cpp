@@ -2,6 +2,7 @@
 
 #include "analysis/attribution.hpp"
 #include "analysis/bytes.hpp"
+#include "analysis/counted_calls.hpp"
 #include "analysis/cycles.hpp"
 #include "analysis/import_costs.hpp"
 #include "analysis/notable.hpp"
@@ -192,6 +193,7 @@ Summary summarize(const Trace& trace, ByteKind by) {
   summary.orphans = orphans_of(trace, summary, libraries);
   summary.import_costs = import_costs(trace);
   summary.refusals = refusals(trace);
+  summary.uses = called_libraries(trace, summary.sources);
   Notable told = notable(trace, summary);
   summary.notable = std::move(told.sentences);
   summary.more_findings = told.more_findings;

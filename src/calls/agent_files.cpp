@@ -41,21 +41,25 @@ ForeignFile::~ForeignFile() {
   }
 }
 
-Result<ForeignFile> ForeignFile::make_memory(tracee::BorrowedThread& thread,
+tracee::RemoteCall ForeignFile::memory_call(tracee::BorrowedThread& thread,
+                                            const std::string& name,
+                                            std::size_t place) {
+  return thread.as_call(SYS_memfd_create, {thread.put_text(name, place), close_on_exec, 0, 0, 0});
+}
+
+Result<ForeignFile> ForeignFile::made_memory(tracee::BorrowedThread& thread,
                                              pid_t process,
-                                             const std::string& name) {
+                                             std::int64_t number) {
   const auto subject = fmt::format("a memfd in process {}", process);
-  const auto number =
-      thread.system_call(SYS_memfd_create, {thread.put_text(name), close_on_exec, 0, 0, 0});
-  if (!number || *number < 0) {
-    return number ? errno_error(static_cast<int>(-*number), "make", subject) : number.error();
+  if (number < 0) {
+    return errno_error(static_cast<int>(-number), "make", subject);
   }
   ForeignFile file;
-  file.number_ = *number;
+  file.number_ = number;
   // Two slashes: no program asks its loader for a library by that name.
-  file.path_ = fmt::format("/proc/self//fd/{}", *number);
+  file.path_ = fmt::format("/proc/self//fd/{}", number);
   file.ours_ =
-      UniqueFd(::open(fmt::format("/proc/{}/fd/{}", process, *number).c_str(), O_RDWR | O_CLOEXEC));
+      UniqueFd(::open(fmt::format("/proc/{}/fd/{}", process, number).c_str(), O_RDWR | O_CLOEXEC));
   if (!file.ours_) {
     const int problem = errno;
     file.close_there(thread);
@@ -108,6 +112,10 @@ Result<ForeignFile> ForeignFile::make_file(tracee::BorrowedThread& thread,
       std::to_string(process),
       "it can make no memfd, and has no folder for temporary files from which code may run",
       "a /dev/shm or /tmp that is not mounted noexec"};
+}
+
+tracee::RemoteCall ForeignFile::close_call(const tracee::BorrowedThread& thread) const {
+  return thread.as_call(SYS_close, {static_cast<std::uint64_t>(number_), 0, 0, 0, 0});
 }
 
 void ForeignFile::close_there(tracee::BorrowedThread& thread) const {

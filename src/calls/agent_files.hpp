@@ -15,10 +15,15 @@ namespace tracso::calls {
 
 class ForeignFile {
  public:
-  /// A memfd of the process. failed: the kernel does not let it make one, or us open it.
-  static Result<ForeignFile> make_memory(tracee::BorrowedThread& thread,
+  /// What makes a memfd of the process; `place` is one of the places for texts.
+  static tracee::RemoteCall memory_call(tracee::BorrowedThread& thread,
+                                        const std::string& name,
+                                        std::size_t place);
+  /// The memfd of that call, whose result was `number`. failed: the kernel did not let it make one,
+  /// or us open it.
+  static Result<ForeignFile> made_memory(tracee::BorrowedThread& thread,
                                          pid_t process,
-                                         const std::string& name);
+                                         std::int64_t number);
   /// A file in one of its folders for temporary files; its name goes again with the object.
   static Result<ForeignFile> make_file(tracee::BorrowedThread& thread,
                                        pid_t process,
@@ -42,6 +47,8 @@ class ForeignFile {
 
   int descriptor() const { return ours_.get(); }
 
+  /// What closes it in the process.
+  tracee::RemoteCall close_call(const tracee::BorrowedThread& thread) const;
   /// Closes it in the process.
   void close_there(tracee::BorrowedThread& thread) const;
 

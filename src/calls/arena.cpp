@@ -156,8 +156,6 @@ void add_rows(const Region& region, double ns_per_tick, CallsReport& into) {
       if (stats[i].calls == 0) {
         continue;
       }
-      const auto symbol = region.name(region.slots()[i].name);
-      into.untraced.dlsym += symbol == "dlsym" || symbol == "dlvsym" ? stats[i].calls : 0;
       if ((region.slots()[i].flags & tracso_slot_unwanted) != 0) {
         continue;
       }
@@ -250,6 +248,7 @@ void add_untraced(const Region& region, UntracedCalls& into) {
     into.no_room += object.full;
   }
   into.late_objects += region.head().late_objects;
+  into.dlsym += region.head().pointers_left;
 }
 
 }  // namespace
@@ -320,6 +319,9 @@ void Arena::read(double ns_per_tick, CallsReport& into) const {
     add_rows(*region, ns_per_tick, into);
     add_untraced(*region, into.untraced);
     add_notices(*region, first_row, follow, into);
+    for (std::uint32_t object = 0; object < region->objects().size(); ++object) {
+      into.objects.push_back({region->path(object), region->objects()[object].base, object == 0});
+    }
     into.programs.push_back({static_cast<std::int32_t>(region->head().pid),
                              region->command(),
                              region->objects().size(),

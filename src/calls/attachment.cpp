@@ -106,7 +106,6 @@ class Attachment::Visit {
         !ready) {
       return ready.error();
     }
-    visit->keep_errno();
     return visit;
   }
 
@@ -126,28 +125,31 @@ class Attachment::Visit {
 
   tracee::BorrowedThread& thread() { return thread_; }
 
-  // The agent's answer. It goes on alone where it does not answer in time.
-  Result<long> order(std::uint64_t function, std::array<std::uint64_t, 6> arguments) {
-    constexpr std::chrono::milliseconds limit{5000};
-    const auto result = thread_.call(attachment_.agent_ + function, arguments, limit);
-    if (!result) {
-      thread_.leave_alone();
-      return result.error();
+  // What errno is now, at that address, it will be again.
+  void keep_errno(std::uint64_t address) {
+    if (address != 0 && thread_.read(address, std::as_writable_bytes(std::span(&errno_, 1)))) {
+      errno_at_ = address;
     }
-    return static_cast<long>(*result);
+  }
+
+  // The agent's answer; `afterwards` is done in the same go. It goes on alone where it does not
+  // answer in time. The agent leaves errno as it is.
+  Result<long> order(std::uint64_t function,
+                     std::array<std::uint64_t, 6> arguments,
+                     std::vector<tracee::RemoteCall> afterwards = {}) {
+    constexpr std::chrono::milliseconds limit{5000};
+    afterwards.insert(afterwards.begin(), {attachment_.agent_ + function, arguments});
+    const auto results = thread_.call_all(afterwards, limit);
+    if (!results) {
+      thread_.leave_alone();
+      return results.error();
+    }
+    return static_cast<long>(results->front());
   }
 
  private:
   Visit(Attachment& attachment, tracee::BorrowedThread thread)
       : attachment_(attachment), thread_(std::move(thread)) {}
-
-  void keep_errno() {
-    constexpr std::chrono::milliseconds limit{2000};
-    const auto address = thread_.call(attachment_.functions_.errno_location, {}, limit);
-    if (address && thread_.read(*address, std::as_writable_bytes(std::span(&errno_, 1)))) {
-      errno_at_ = *address;
-    }
-  }
 
   Attachment& attachment_;
   tracee::BorrowedThread thread_;
@@ -183,15 +185,18 @@ Result<Done> Attachment::open_agent(Visit& visit, const std::string& path) {
   return Done{};
 }
 
-Result<Done> Attachment::load_agent(Visit& visit) {
+// `memory`: for the agent. What is left open there is closed by the calls in `afterwards`.
+Result<Done> Attachment::load_agent(Visit& visit,
+                                    Result<ForeignFile> memory,
+                                    std::vector<tracee::RemoteCall>& afterwards) {
   auto& thread = visit.thread();
   const auto pid = process().pid();
   Result<Done> loaded = failed(process(), "it can make no memfd");
-  if (auto memory = ForeignFile::make_memory(thread, pid, "tracso-agent.so")) {
+  if (memory) {
     loaded = write_image(memory->descriptor())
                  ? open_agent(visit, memory->path())
                  : Result<Done>(failed(process(), "the agent cannot be put into its memfd"));
-    memory->close_there(thread);
+    afterwards.push_back(memory->close_call(thread));
   }
   if (loaded || loaded.error().kind != ErrorKind::unsupported) {
     return loaded;
@@ -203,16 +208,28 @@ Result<Done> Attachment::load_agent(Visit& visit) {
   const bool written = write_image(file->descriptor());
   loaded = written ? open_agent(visit, file->path())
                    : Result<Done>(failed(process(), "the agent cannot be written for it"));
-  file->close_there(thread);
+  afterwards.push_back(file->close_call(thread));
   return loaded;
 }
 
 // 0 or more: how the agent has begun (src/agent/attach.c).
 Result<long> Attachment::begin(Visit& visit, const ArenaOptions& options) {
+  constexpr std::chrono::milliseconds limit{2000};
   auto& thread = visit.thread();
-  auto in_memory = ForeignFile::make_memory(thread, process().pid(), "tracso-calls");
-  auto memory = in_memory ? std::move(in_memory)
-                          : ForeignFile::make_file(thread, process().pid(), "tracso-calls");
+  const auto pid = process().pid();
+  std::vector<tracee::RemoteCall> first{ForeignFile::memory_call(thread, "tracso-calls", 0)};
+  if (agent_ == 0) {
+    first.push_back(ForeignFile::memory_call(thread, "tracso-agent.so", 1));
+    first.push_back({functions_.errno_location, {}});  // errno: for dlopen may change it
+  }
+  const auto made = thread.call_all(first, limit);
+  if (!made) {
+    return made.error();
+  }
+  const auto number = [&](std::size_t at) { return static_cast<std::int64_t>((*made)[at]); };
+  auto in_memory = ForeignFile::made_memory(thread, pid, number(0));
+  auto memory =
+      in_memory ? std::move(in_memory) : ForeignFile::make_file(thread, pid, "tracso-calls");
   if (!memory) {
     return memory.error();
   }
@@ -221,14 +238,21 @@ Result<long> Attachment::begin(Visit& visit, const ArenaOptions& options) {
     return arena.error();
   }
   arena_.emplace(std::move(*arena));
+  std::vector<tracee::RemoteCall> afterwards;
   if (agent_ == 0) {
-    if (const auto loaded = load_agent(visit); !loaded) {
-      memory->close_there(thread);
+    visit.keep_errno((*made)[2]);
+    const auto loaded =
+        load_agent(visit, ForeignFile::made_memory(thread, pid, number(1)), afterwards);
+    if (!loaded) {
+      afterwards.push_back(memory->close_call(thread));
+      [[maybe_unused]] const auto closed = thread.call_all(afterwards, limit);
       return loaded.error();
     }
   }
-  const auto begun = visit.order(
-      layout_.attach, {static_cast<std::uint64_t>(memory->number()), budget_ns, 0, 0, 0, 0});
+  const auto begun =
+      visit.order(layout_.attach,
+                  {static_cast<std::uint64_t>(memory->number()), budget_ns, 0, 0, 0, 0},
+                  std::move(afterwards));
   if (begun && *begun < 0) {
     constexpr long busy = -16;
     return failed(process(),

@@ -12,6 +12,7 @@
 #include "tracso/result.hpp"
 #include "tracso/target.hpp"
 
+#include "calls/agent_files.hpp"
 #include "calls/agent_layout.hpp"
 #include "calls/arena.hpp"
 
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tracso::calls {
 
@@ -61,7 +63,9 @@ class Attachment {
   bool is_agent_there() const;
   Result<Done> come(const ArenaOptions& options);
   Result<long> begin(Visit& visit, const ArenaOptions& options);
-  Result<Done> load_agent(Visit& visit);
+  Result<Done> load_agent(Visit& visit,
+                          Result<ForeignFile> memory,
+                          std::vector<tracee::RemoteCall>& afterwards);
   Result<Done> open_agent(Visit& visit, const std::string& path);
 
   Target target_;

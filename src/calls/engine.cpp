@@ -1,6 +1,7 @@
 #include "calls/engine.hpp"
 
 #include "base/result.hpp"
+#include "calls/engine_attach.hpp"
 #include "tracee/guardian.hpp"
 
 #include <fmt/format.h>
@@ -131,6 +132,9 @@ void Engine::digest_stop(EngineThread& thread, tracee::Stop stop) {
       on_system_call(thread);
       return;
     case StopKind::trap:
+      if (std::exchange(thread.attached, false)) {
+        go_on_waiting(thread.number);
+      }
       if (std::exchange(thread.waits, false) && thread.number == pid_) {
         job_ = Job::continued;
       }

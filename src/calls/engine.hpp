@@ -58,6 +58,13 @@ class Engine {
   /// sandbox does not allow it, or another tracer is there.
   Result<Done> trace(pid_t child);
 
+  /// Begins to trace a process that runs already, for its system calls only: no breakpoint is made
+  /// in it. denied, not_found: as of trace().
+  Result<Done> attach(const ProcessSource& process);
+  /// Lets all go, as if nothing had been: what waits in a system call goes on waiting. false: one
+  /// of them did not stop in time; the kernel lets it go when we end.
+  bool leave();
+
   /// Deals with what has happened, at most so many things; false: nothing more for now (SIGCHLD
   /// announces more).
   bool work(std::size_t most);
@@ -96,6 +103,9 @@ class Engine {
   void on_end(Report report);
   void on_group_stop(EngineThread& thread);
   void resume(EngineThread& thread, int signal = 0);
+
+  // engine_attach.cpp
+  bool leave_thread(EngineThread& thread, tracee::Stop stop);
 
   // engine_births.cpp
   void adopt(pid_t child, const EngineThread* parent);

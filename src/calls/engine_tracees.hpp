@@ -45,6 +45,7 @@ struct EngineThread {
   pid_t number = 0;
   std::shared_ptr<EngineProcess> process;
   bool stopped = false;
+  bool attached = false;        ///< it ran already, and has not stopped for us yet
   bool waits = false;           ///< in a stop of job control
   bool bears = false;           ///< asleep until its child of vfork has another memory
   std::vector<UnderWay> calls;  ///< innermost last

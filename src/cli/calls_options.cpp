@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -122,9 +123,11 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("-f", words.follow, "child processes too, and what they exec");
   app.add_flag("--json", words.json, "a document on standard output");
   app.add_flag("--csv", words.csv, "one line per row on standard output");
-  app.add_option("-o,--output",
-                 words.output,
-                 "write there instead of standard error; .json and .csv choose a table's form")
+  app.add_option(
+         "-o,--output",
+         words.output,
+         "write there instead of standard error; .json and .csv choose a table's form, .dot .svg "
+         ".png .pdf draw which library calls which")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
@@ -202,13 +205,18 @@ std::optional<Leave> fill_engine(const CallsWords& words, CallsRequest& request)
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
   const bool asks_for_others = words.system_calls || !words.entry_points.empty();
   if (asks_for_others && unfiltered) {
-    request.no_imports = words.no_default;
+    request.no_imports = words.no_default || !words.processes.empty();
     request.lines.caller = false;
     if (const auto done = calls::add_expression(request.filter, "@MAIN"); !done) {
       return wrong_filter(done.error());
     }
   }
   return std::nullopt;
+}
+
+bool is_picture(std::string_view extension) {
+  constexpr std::array extensions{"dot", "gv", "svg", "png", "pdf"};
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
 
 // Lines without a filter are the calls of the program itself, as ltrace's.
@@ -270,17 +278,26 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
-  const auto name = lower_case(words.output);
+  const auto extension = words.json || words.csv ? "" : form_extension(words.output);
   const bool is_table =
       words.summary || words.exact || words.count || words.limit || !words.group.empty();
   request.mode = words.count ? CallMode::count : words.exact ? CallMode::exact : CallMode::adaptive;
   request.group = words.group.empty() ? CallGroup::function : groups().at(words.group);
   request.follow = words.follow;
   request.inside = words.intra;
-  request.form = words.json || (!words.csv && name.ends_with(".json")) ? CallsRequest::Form::json
-                 : words.csv || name.ends_with(".csv")                 ? CallsRequest::Form::csv
-                 : is_table                                            ? CallsRequest::Form::text
-                                                                       : CallsRequest::Form::lines;
+  request.form = words.json || extension == "json" ? CallsRequest::Form::json
+                 : words.csv || extension == "csv" ? CallsRequest::Form::csv
+                 : is_picture(extension)           ? CallsRequest::Form::dot
+                 : is_table                        ? CallsRequest::Form::text
+                                                   : CallsRequest::Form::lines;
+  if (request.form == CallsRequest::Form::dot) {
+    if (!words.group.empty() && request.group != CallGroup::libraries) {
+      return usage("a picture shows libraries: --group has no meaning for it",
+                   "-c -o FILE.txt writes that table");
+    }
+    request.group = CallGroup::libraries;
+    request.image = extension == "dot" || extension == "gv" ? "" : extension;
+  }
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
   request.limit = words.limit.value_or(0);
   const Terminal terminal = look_at_terminal(words.color == "never"    ? ColorChoice::never

@@ -62,10 +62,17 @@ std::optional<Leave> refused_for_processes(const CallsWords& words, bool has_com
   if (has_command) {
     return usage("-p and a command exclude each other", "tracso calls -p PID, or tracso calls CMD");
   }
-  if (words.system_calls || !words.entry_points.empty() || !words.user.empty() ||
-      words.engine == "ptrace") {
-    return usage("-x, -S, -u and --engine ptrace are for a command, not for -p",
-                 "tracso calls -S CMD; without them -p shows the calls between libraries");
+  const bool only_calls = words.system_calls && words.expressions.empty() &&
+                          words.libraries.empty() && words.caller.empty() && words.callee.empty();
+  if (!words.entry_points.empty() || !words.user.empty() ||
+      (words.engine == "ptrace" && !words.system_calls) || (words.system_calls && !only_calls)) {
+    return usage(
+        "of a process that runs already -S shows system calls alone: -x, -u and imported functions "
+        "seen by ptrace are for a command",
+        "tracso calls -S -p PID; without -S, -p shows the calls between libraries");
+  }
+  if (words.system_calls && words.processes.size() > 1) {
+    return usage("-S is about one process at a time", "tracso calls -S -p PID");
   }
   if (words.follow) {
     return usage("-f: children of a process that runs already are not followed",

@@ -26,7 +26,8 @@ struct Words {
   std::vector<std::string> run;
   bool has_run = false;
   std::string explain;
-  std::string bindings, who;  ///< "*": --bindings without a name
+  std::string bindings, who;          ///< "*": --bindings without a name
+  std::optional<double> count_calls;  ///< --calls: seconds
   bool unused = false, files = false, files0 = false;
   std::vector<std::string> as_child;
   std::vector<std::string> fail_on, denied;

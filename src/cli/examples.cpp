@@ -35,6 +35,7 @@ const std::vector<Example> of_calls{
     {"tracso calls -c ls -l", "a table: every function that any library called"},
     {"tracso calls --group libraries python3 -c 'import ssl'",
      "which library uses which, and for how long"},
+    {"tracso calls -o calls.svg ls -l", "the same as a picture (Graphviz)"},
     {"tracso calls --callee 'libcrypto.so*' python3 -c 'import ssl'", "only calls into that one"},
     {"tracso calls -e 'malloc+free-@libc.so*' ls",
      "as ltrace filters: function@library that calls"},

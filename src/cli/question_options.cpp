@@ -1,6 +1,13 @@
 #include "cli/question_options.hpp"
 
+#include "cli/output_forms.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
 
 namespace tracso {
 namespace {
@@ -14,6 +21,27 @@ int count(const Words& words) {
          (words.who.empty() ? 0 : 1) + (words.as_child.empty() ? 0 : 1);
 }
 
+// Calls are counted in a process, and only a list of libraries has a place for them.
+std::optional<std::pair<std::string, std::string>> wrong_count(const Words& words) {
+  const bool is_pid =
+      !words.target.empty() && words.target.find_first_not_of("0123456789") == std::string::npos;
+  const bool picks = words.pick || words.pick_python || !words.pick_mode.empty();
+  if (!is_pid && !picks) {
+    return std::pair<std::string, std::string>("--calls is about a running process",
+                                               "tracso 4192 --calls 5; of a command: tracso calls");
+  }
+  constexpr std::array pictures{"dot", "gv", "svg", "png", "pdf", "html"};
+  const bool is_picture =
+      !words.json && !words.csv &&
+      std::find(pictures.begin(), pictures.end(), form_extension(words.output)) != pictures.end();
+  if (asks_question(words) || !words.why.empty() || words.tree || words.findings || is_picture) {
+    return std::pair<std::string, std::string>(
+        "that answer has no place for what --calls counts",
+        "the report, --json and --csv have; 'tracso calls -p PID' shows which functions");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_question_options(CLI::App& app, Words& words) {
@@ -22,6 +50,13 @@ void add_question_options(CLI::App& app, Words& words) {
                "whose functions are called, interposed ones first; =NAME: of a library or function")
       ->group(group);
   app.add_flag("--unused", words.unused, "libraries of which nothing has been called so far")
+      ->group(group);
+  app.add_option("--calls",
+                 words.count_calls,
+                 "attach to the process, count calls between libraries for so long, and say in the "
+                 "report, --json or --csv which are used")
+      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->type_name("SECONDS")
       ->group(group);
   app.add_flag("--files", words.files, "the files mapped as code, one a line")->group(group);
   app.add_flag("--files0", words.files0, "the same, ended by NUL (rsync -0)")->group(group);
@@ -55,6 +90,9 @@ std::optional<std::pair<std::string, std::string>> wrong_question(const Words& w
     return std::pair<std::string, std::string>(
         "--bindings, --unused, --files, --files0, --who and --as-child exclude each other",
         "ask one thing at a time");
+  }
+  if (auto wrong = words.count_calls ? wrong_count(words) : std::nullopt) {
+    return wrong;
   }
   if (!asks_question(words)) {
     return std::nullopt;
@@ -115,6 +153,9 @@ void apply_questions(const Words& words, TraceRequest& request) {
     request.bindings = words.bindings == everything ? "" : words.bindings;
   }
   request.unused = words.unused;
+  if (words.count_calls) {
+    request.calls = std::chrono::milliseconds(std::llround(*words.count_calls * 1000));
+  }
 }
 
 }  // namespace tracso

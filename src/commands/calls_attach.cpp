@@ -1,12 +1,10 @@
 #include "commands/calls_attach.hpp"
 
-#include "calls/attachment.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/output.hpp"
 #include "commands/request.hpp"
 #include "commands/sources.hpp"
-#include "launch/own_signals.hpp"
 #include "os/disk.hpp"
 
 #include <fmt/format.h>
@@ -34,44 +32,46 @@ int fail_to_attach(const Error& error, std::int32_t pid) {
   return error.kind == ErrorKind::unsupported ? status_refused : status;
 }
 
-bool has_ended(const Attached& one) {
-  const auto stat = one.live.target().process->read("stat");
-  return !stat || stat->find(") Z ") != std::string::npos ||
-         stat->find(") X ") != std::string::npos;
-}
-
-bool all_have_ended(const std::vector<std::unique_ptr<Attached>>& all) {
-  return std::all_of(all.begin(), all.end(), [](const auto& one) { return has_ended(*one); });
+calls::ArenaOptions arena_options(const CallsRequest& request) {
+  auto options = options_of(request);
+  options.follow = false;
+  return options;
 }
 
 double milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-// Until the end of the time, of the processes, or of our user's patience.
-void watch(const CallsRequest& request,
-           const std::vector<std::unique_ptr<Attached>>& all,
-           const launch::OwnSignals& signals,
-           LineOutput* lines) {
+}  // namespace
+
+bool has_ended(const ProcessSource& process) {
+  const auto stat = process.read("stat");
+  return !stat || stat->find(") Z ") != std::string::npos ||
+         stat->find(") X ") != std::string::npos;
+}
+
+void stay_attached(const std::optional<std::chrono::milliseconds>& seconds,
+                   const launch::OwnSignals& signals,
+                   const std::function<bool()>& all_have_ended,
+                   const std::function<std::chrono::milliseconds()>& work) {
   constexpr std::chrono::milliseconds between_looks{50};
-  const auto end = request.seconds ? std::optional(Clock::now() + *request.seconds) : std::nullopt;
+  const auto end = seconds ? std::optional(Clock::now() + *seconds) : std::nullopt;
   auto next_look = Clock::now();
   for (;;) {
-    auto pause = lines == nullptr ? between_looks : lines->write();
+    auto pause = work();
     const auto now = Clock::now();
     if (end && now >= *end) {
       return;
     }
     if (now >= next_look) {
-      if (all_have_ended(all)) {
+      if (all_have_ended()) {
         return;
       }
       next_look = now + between_looks;
     }
     if (end) {
-      pause = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*end - now),
-                         std::chrono::milliseconds(1),
-                         pause);
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - now);
+      pause = std::min(std::max(left, std::chrono::milliseconds(1)), pause);
     }
     const int signal = signals.wait(pause).number;
     if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP) {
@@ -80,10 +80,9 @@ void watch(const CallsRequest& request,
   }
 }
 
-// What was done to a process, and what could not be put back.
-Notice notice_of(const Attached& one, const Result<Done>& detached) {
-  const auto pid = one.live.target().process->pid();
-  const auto& held = one.attachment->held();
+Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detached) {
+  const auto pid = attachment.process().pid();
+  const auto& held = attachment.held();
   Notice notice{"calls-attached",
                 fmt::format("process {} ran on; one thread of it was held {} times, {:.1f} ms in "
                             "all, {:.1f} ms at most",
@@ -102,14 +101,6 @@ Notice notice_of(const Attached& one, const Result<Done>& detached) {
   }
   return notice;
 }
-
-calls::ArenaOptions arena_options(const CallsRequest& request) {
-  auto options = options_of(request);
-  options.follow = false;
-  return options;
-}
-
-}  // namespace
 
 int calls_of_processes(const CallsRequest& request) {
   const bool as_lines = request.form == CallsRequest::Form::lines;
@@ -144,13 +135,22 @@ int calls_of_processes(const CallsRequest& request) {
       return fail(opened.error());
     }
   }
-  watch(request, all, signals, lines ? &*lines : nullptr);
+  constexpr std::chrono::milliseconds nothing_to_write{50};
+  stay_attached(
+      request.seconds,
+      signals,
+      [&] {
+        return std::all_of(all.begin(), all.end(), [](const auto& one) {
+          return has_ended(*one->live.target().process);
+        });
+      },
+      [&] { return lines ? lines->write() : nothing_to_write; });
   CallsReport report;
   report.mode = request.mode;
   for (const auto& one : all) {
     const auto detached = one->attachment->detach();
     one->attachment->arena().read(rate.ns_per_tick(), report);
-    report.notices.push_back(notice_of(*one, detached));
+    report.notices.push_back(notice_of(*one->attachment, detached));
   }
   if (lines) {
     lines->end(std::nullopt, report);

@@ -7,6 +7,7 @@
 #include "commands/call_line_output.hpp"
 #include "commands/calls_engine.hpp"
 #include "commands/output.hpp"
+#include "commands/request.hpp"
 #include "launch/job_control.hpp"
 #include "launch/own_signals.hpp"
 #include "launch/spawn.hpp"
@@ -199,6 +200,19 @@ calls::ArenaOptions options_of(const CallsRequest& request) {
 }
 
 Result<Done> print_calls(const CallsRequest& request, const CallsReport& report) {
+  if (request.form == CallsRequest::Form::dot) {
+    OutputOptions output;
+    output.form = request.image.empty() ? "dot" : "image";
+    output.image = request.image;
+    output.file = request.file;
+    output.silent = true;
+    auto drawn =
+        deliver(calls_dot(request.render, report, request.limit), output, os::LiveCommands());
+    for (const auto& notice : report.notices) {
+      say(notice_line(notice));  // a picture has no place for them
+    }
+    return drawn;
+  }
   const auto text = request.form == CallsRequest::Form::json ? calls_json(report)
                     : request.form == CallsRequest::Form::csv
                         ? calls_csv(report)

@@ -26,7 +26,8 @@ struct CallsRequest {
   calls::Filter filter;
   bool follow = false, inside = false;
   /// lines: each call as it happens; the others are sums at the end.
-  enum class Form : std::uint8_t { text, json, csv, lines } form = Form::text;
+  enum class Form : std::uint8_t { text, json, csv, dot, lines } form = Form::text;
+  std::string image;                ///< of Form::dot: "svg", "png", "pdf"; empty: as text
   std::optional<std::string> file;  ///< nullopt: the table to stderr, a document to stdout
   std::size_t limit = 0;            ///< rows of the table; 0: all
   RenderOptions render;

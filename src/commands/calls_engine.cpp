@@ -4,26 +4,20 @@
 #include "calls/engine.hpp"
 #include "calls/engine_table.hpp"
 #include "calls/group.hpp"
-#include "commands/call_line_output.hpp"
 #include "commands/command_user.hpp"
+#include "commands/engine_output.hpp"
 #include "commands/output.hpp"
 #include "launch/job_control.hpp"
 #include "launch/own_signals.hpp"
 #include "launch/privileges.hpp"
 #include "launch/spawn.hpp"
 #include "os/disk.hpp"
-#include "os/live_files.hpp"
-#include "os/live_process.hpp"
 #include "tracee/guardian.hpp"
 
-#include <fmt/format.h>
-
-#include <fcntl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -33,104 +27,6 @@ namespace {
 using launch::HeldCommand;
 using launch::OwnSignals;
 using std::chrono::milliseconds;
-
-// The calls that the engine sees, as lines.
-class Lines final : public calls::CallSink {
- public:
-  Lines(const CallsRequest& request, LineFile& file)
-      : signals_(!request.no_signals), lines_(request.lines), file_(file) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    time_.tick = rate_.start();
-    time_.epoch_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  }
-
-  void add(std::uint32_t program,
-           const calls::CallEvent& event,
-           const calls::EngineSite& site,
-           std::string_view from) override {
-    any_ = true;
-    set_time();
-    lines_.add(program, event, site.line, from);
-  }
-
-  void add_signal(std::uint32_t program,
-                  std::int32_t thread,
-                  std::uint64_t ticks,
-                  int signal) override {
-    if (signals_) {
-      set_time();
-      lines_.add_remark(program, thread, ticks, signal_text(signal));
-    }
-  }
-
-  void write() { file_.put(lines_.take()); }
-
-  void end(int status) {
-    lines_.add_line(end_of_command(status));
-    write();
-  }
-
-  bool any() const { return any_; }
-
- private:
-  static std::string signal_text(int signal) {
-    const char* name = ::sigabbrev_np(signal);
-    const char* words = ::sigdescr_np(signal);
-    return name == nullptr
-               ? fmt::format("--- signal {} ---", signal)
-               : fmt::format("--- SIG{} ({}) ---", name, words == nullptr ? "?" : words);
-  }
-
-  void set_time() {
-    time_.ns_per_tick = rate_.ns_per_tick();
-    lines_.set_time(time_);
-  }
-
-  bool signals_;
-  calls::CallLines lines_;
-  LineFile& file_;
-  calls::TickRate rate_;
-  calls::TickTime time_;
-  bool any_ = false;
-};
-
-calls::EngineDoors live_doors() {
-  calls::EngineDoors doors;
-  doors.process = [](pid_t pid) -> Result<std::unique_ptr<ProcessSource>> {
-    auto process = os::LiveProcess::open(pid);
-    if (!process) {
-      return process.error();
-    }
-    return std::unique_ptr<ProcessSource>(std::move(*process));
-  };
-  doors.file = [](const ProcessSource& process, const Mapping& mapping) -> std::unique_ptr<File> {
-    auto mapped = process.open_mapped({mapping.start, mapping.end, mapping.device, mapping.inode});
-    if (mapped) {
-      return std::move(*mapped);
-    }
-    // Not everybody may open what is mapped: then the path, if it leads to the same file.
-    const auto root = fmt::format("/proc/{}/root", process.pid());
-    const os::LiveFiles files(
-        UniqueFd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), root, "/");
-    auto file = files.open({mapping.name});
-    const auto status = file ? (*file)->status() : Result<FileStatus>(file.error());
-    return status && status->inode == mapping.inode ? std::move(*file) : nullptr;
-  };
-  return doors;
-}
-
-calls::EngineOptions engine_options(const CallsRequest& request) {
-  calls::EngineOptions options;
-  if (!request.no_imports) {
-    options.watched.imports = request.filter;
-  }
-  options.watched.entries = request.entries;
-  options.system_calls = request.system_calls;
-  options.follow = request.follow;
-  options.places = request.lines.instruction;
-  options.text_bytes = static_cast<std::uint32_t>(request.lines.text_bytes);
-  return options;
-}
 
 // When the command is stopped by job control, so are we (launch/job_control.hpp).
 void stop_with_command(calls::Engine& engine, launch::JobControl& job, OwnSignals& signals) {
@@ -166,7 +62,7 @@ void take_job(calls::Engine& engine, launch::JobControl& job) {
 int stay_with(pid_t pid,
               calls::Engine& engine,
               OwnSignals& signals,
-              Lines* lines,
+              EngineLines* lines,
               const std::function<void()>& on_executed) {
   constexpr std::size_t most_at_once = 256;  // a busy command must not keep us from our signals
   constexpr milliseconds longest_sleep{250};
@@ -224,23 +120,6 @@ std::optional<Notice> withheld_privileges(const calls::EngineDoors& doors, pid_t
                 "run tracso as root"};
 }
 
-int finish(const CallsRequest& request, const CallsReport& report, Lines* lines, int status) {
-  if (lines == nullptr) {
-    if (const auto done = print_calls(request, report); !done) {
-      return fail(done.error());
-    }
-    return calls_status(report);
-  }
-  lines->end(status);
-  for (const auto& notice : report.notices) {
-    say(notice_line(notice));
-  }
-  if (!lines->any() && report.notices.empty()) {
-    say("no call was seen of those asked for: there is no such function, or it was not called");
-  }
-  return calls_status(report);
-}
-
 }  // namespace
 
 int calls_by_engine(const CallsRequest& request) {
@@ -263,13 +142,13 @@ int calls_by_engine(const CallsRequest& request) {
     }
     user = std::move(*found);
   }
-  std::optional<Lines> lines;
+  std::optional<EngineLines> lines;
   if (as_lines) {
     lines.emplace(request, file);
   }
   calls::EngineTable table;
   const auto options = engine_options(request);
-  const auto doors = live_doors();
+  const auto doors = live_engine_doors();
   calls::CallSink& sink = lines ? static_cast<calls::CallSink&>(*lines) : table;
   calls::Engine engine(options, doors, sink);
   OwnSignals signals;
@@ -301,7 +180,7 @@ int calls_by_engine(const CallsRequest& request) {
     report.rows = table.rows(engine.rate().ns_per_tick(), engine.programs());
     calls::group_rows(report, request.group);
   }
-  return finish(request, report, lines ? &*lines : nullptr, status);
+  return finish_engine(request, report, lines ? &*lines : nullptr, status);
 }
 
 }  // namespace tracso

@@ -41,8 +41,8 @@ Result<CommandOutput> run_graphviz(const std::string& dot,
 }
 
 // A file that appears without a word is looked for in vain.
-Result<Done> written(Result<Done> done, const std::string& path) {
-  if (done && !path.starts_with("/dev/")) {
+Result<Done> written(Result<Done> done, const std::string& path, const OutputOptions& options) {
+  if (done && !options.silent && !path.starts_with("/dev/")) {
     say("wrote " + path);
   }
   return done;
@@ -54,7 +54,7 @@ Result<Done> draw(const std::string& dot,
   const std::string& path = *options.file;
   const auto image = run_graphviz(dot, options, commands);
   if (image && image->status == 0 && !image->out.empty()) {
-    return written(os::write_output_file(path, image->out), path);
+    return written(os::write_output_file(path, image->out), path, options);
   }
   const std::string fallback = with_extension(path, ".dot");
   if (auto done = os::write_output_file(fallback, dot); !done) {
@@ -82,7 +82,7 @@ Result<Done> deliver(const std::string& text,
     return draw(text, options, commands);
   }
   if (options.file && *options.file != "-") {
-    return written(os::write_output_file(*options.file, text), *options.file);
+    return written(os::write_output_file(*options.file, text), *options.file, options);
   }
   return print_out(text);
 }

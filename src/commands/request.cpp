@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "commands/baseline_file.hpp"
 #include "commands/calls_attach.hpp"
+#include "commands/calls_engine_attach.hpp"
 #include "commands/child_command.hpp"
 #include "commands/last_trace.hpp"
 #include "commands/output.hpp"
@@ -30,6 +31,7 @@ constexpr int status_not_found = 1;
 constexpr int status_gate_failed = 1;
 constexpr int status_cannot_compare = 2;
 constexpr int status_ended = 3;
+constexpr int status_refused = 4;
 
 void save(const Trace& trace, bool verbose) {
   const auto done = save_last_trace(trace);
@@ -295,7 +297,11 @@ int carry_out_trace(const TraceRequest& request) {
   if (const auto done = save_asked_baseline(trace, summary, request.baseline); !done) {
     gates = fail(done.error());
   }
-  return status != 0 ? status : gates != 0 ? gates : command_status.value_or(0);
+  const int refused = obtained->calls_refused ? status_refused : 0;
+  return status != 0    ? status
+         : refused != 0 ? refused
+         : gates != 0   ? gates
+                        : command_status.value_or(0);
 }
 
 int carry_out_choice(const PickSource& pick, TraceRequest request) {
@@ -327,7 +333,9 @@ int carry_out(const Request& request) {
     return dump(*what);
   }
   if (const auto* what = std::get_if<CallsRequest>(&request)) {
-    return what->processes.empty() ? calls_of_command(*what) : calls_of_processes(*what);
+    return what->processes.empty() ? calls_of_command(*what)
+           : what->system_calls    ? system_calls_of_process(*what)
+                                   : calls_of_processes(*what);
   }
   const auto& asked = std::get<TraceRequest>(request);
   if (const auto* pick = std::get_if<PickSource>(&asked.source)) {

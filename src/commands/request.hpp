@@ -59,6 +59,7 @@ struct OutputOptions {
   std::optional<std::string> file;  ///< nullopt or "-": stdout
   RenderOptions render;
   std::size_t name_depth = 2;
+  bool silent = false;           ///< no word of what was written: stderr is a command's
   ByteKind by = ByteKind::file;  ///< what ranks and draws the bars
 };
 
@@ -74,6 +75,7 @@ struct TraceRequest {
   std::optional<std::string> bindings;  ///< --bindings: of an object or a function; empty: all
   bool unused = false;
   std::string probe = "auto", elf = "auto";
+  std::optional<std::chrono::milliseconds> calls;  ///< --calls: counted for so long
   bool children = false;
   bool costs = false;        ///< resident and private bytes are wanted
   bool relocations = false;  ///< and what the loader itself writes

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "collect/importers.hpp"
+#include "commands/calls_window.hpp"
 #include "commands/last_trace.hpp"
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
@@ -221,6 +222,9 @@ Result<Obtained> from_process(std::int32_t pid, const TraceRequest& request) {
   }
   obtained.trace = std::move(*trace);
   obtained.save = true;
+  progress.reset();
+  obtained.calls_refused =
+      request.calls && !count_calls(live.value(), *request.calls, obtained.trace);
   return obtained;
 }
 

@@ -16,7 +16,8 @@ namespace tracso {
 struct Obtained {
   Trace trace;
   ProblemFacts facts;
-  bool save = false;  ///< it is a fresh one: the next "last trace"
+  bool save = false;           ///< it is a fresh one: the next "last trace"
+  bool calls_refused = false;  ///< --calls could not be done
 };
 
 /// Errors as exit_status knows them; CMD's own trouble (126, 127) comes as `command_status`.

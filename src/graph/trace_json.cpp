@@ -218,6 +218,21 @@ std::vector<Load> read_loads(const JsonItem& document, const NodeIds& ids) {
   return loads;
 }
 
+std::optional<CallWatch> read_calls(const JsonItem& item, const NodeIds& ids) {
+  if (item.is_null()) {
+    return std::nullopt;
+  }
+  CallWatch calls;
+  calls.window_ns = item.number<std::int64_t>("window_ns");
+  for (const JsonItem& pair : item.items("pairs")) {
+    calls.pairs.push_back({named_node(pair.at("caller"), ids),
+                           named_node(pair.at("callee"), ids),
+                           pair.number<std::uint64_t>("calls")});
+  }
+  calls.elsewhere = item.number<std::uint64_t>("elsewhere");
+  return calls;
+}
+
 std::vector<Finding> read_findings(const JsonItem& document, const NodeIds& ids) {
   std::vector<Finding> findings;
   for (const JsonItem& item : document.items("findings")) {
@@ -266,6 +281,7 @@ Trace read_document(const JsonItem& document) {
   read_edges(document, trace.graph, ids);
   trace.loads = read_loads(document, ids);
   trace.failed_loads = read_failed_loads(document, ids);
+  trace.calls = read_calls(document.at("calls"), ids);
   trace.findings = read_findings(document, ids);
   read_lists(document, trace);
   trace.name_depth = document.number<std::size_t>("name_depth");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view head =
     "soname,path,size,in_degree,out_degree,sources,resident,private,kind,state,loaded,baseline,"
-    "first_cause,build_id\n";
+    "first_cause,build_id,used,calls_in,calls_out,called_by\n";
 
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
@@ -32,6 +32,19 @@ std::string number(const std::optional<std::uint64_t>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
+// Empty where calls were not counted.
+std::string use(const Summary& summary, NodeId id) {
+  if (summary.uses.empty()) {
+    return ",,,";
+  }
+  const CalledLibrary& use = summary.uses[index(id)];
+  std::string callers;
+  for (const LibraryCaller& caller : use.callers) {
+    callers += (callers.empty() ? "" : ";") + caller.name;
+  }
+  return fmt::format("{},{},{},{}", use.is_used(), use.called, use.calls, csv_field(callers));
+}
+
 std::string row(const Trace& trace, const Summary& summary, NodeId id) {
   const Node& node = trace.graph[id];
   const ObjectFile* file = object(node);
@@ -42,7 +55,7 @@ std::string row(const Trace& trace, const Summary& summary, NodeId id) {
   for (const NodeId source : summary.sources[index(id)]) {
     sources += (sources.empty() ? "" : ";") + display_name(trace.graph[source]);
   }
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                      csv_field(display_name(node)),
                      csv_field(file->path.text),
                      number(node.cost.file),
@@ -56,7 +69,8 @@ std::string row(const Trace& trace, const Summary& summary, NodeId id) {
                      file->loaded,
                      file->baseline,
                      csv_field(file->first_cause),
-                     csv_field(file->elf.build_id));
+                     csv_field(file->elf.build_id),
+                     use(summary, id));
 }
 
 }  // namespace

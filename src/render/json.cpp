@@ -158,6 +158,24 @@ Json children_json(const std::vector<ChildInfo>& children) {
   return out;
 }
 
+Json calls_json(const Trace& trace, const Summary& summary) {
+  if (!trace.calls) {
+    return nullptr;
+  }
+  Json out = Json::object();
+  out["window_ns"] = trace.calls->window_ns;
+  out["pairs"] = Json::array();
+  for (const CountedCalls& pair : trace.calls->pairs) {
+    Json one = Json::object();
+    one["caller"] = id_json(summary, pair.caller);
+    one["callee"] = id_json(summary, pair.callee);
+    one["calls"] = pair.calls;
+    out["pairs"].push_back(std::move(one));
+  }
+  out["elsewhere"] = trace.calls->elsewhere;
+  return out;
+}
+
 Json findings_json(const Trace& trace, const Summary& summary) {
   Json out = Json::array();
   for (const Finding& finding : trace.findings) {
@@ -269,6 +287,7 @@ Result<std::string> JsonRenderer::trace(const Trace& trace, const Summary& summa
   out["failed_loads"] = failed_loads_json(trace, summary);
   out["import_costs"] = import_costs_json(summary.import_costs);
   out["children"] = children_json(trace.children);
+  out["calls"] = calls_json(trace, summary);
   out["findings"] = findings_json(trace, summary);
   out["notices"] = notices_json(trace.notices);
   out["ranked_by"] = ranking_name(summary.by);

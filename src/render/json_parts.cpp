@@ -121,6 +121,23 @@ void put_loading(Json& out, const Node& node) {
   put(out, "state", is_file ? word_or_null(file.state) : Json(nullptr));
 }
 
+// Null where calls were not counted, or it has no code.
+void put_use(Json& out, const Node& node, const Summary& summary, NodeId id) {
+  const CalledLibrary* use =
+      summary.uses.empty() || object(node) == nullptr ? nullptr : &summary.uses[index(id)];
+  put(out, "used", use == nullptr ? Json(nullptr) : Json(use->is_used()));
+  put(out, "calls_in", use == nullptr ? Json(nullptr) : Json(use->called));
+  put(out, "calls_out", use == nullptr ? Json(nullptr) : Json(use->calls));
+  Json callers = Json::array();
+  for (std::size_t i = 0; use != nullptr && i < use->callers.size(); ++i) {
+    Json one = object_of(2);
+    put_bytes(one, "name", use->callers[i].name);
+    put(one, "calls", use->callers[i].calls);
+    callers.push_back(std::move(one));
+  }
+  put(out, "called_by", std::move(callers));
+}
+
 // Beside what cli.md lists: all that a trace read back needs.
 void put_details(Json& out, const Node& node) {
   const bool is_file = object(node) != nullptr;
@@ -249,7 +266,7 @@ Json ids_json(const Summary& summary, const std::vector<NodeId>& ids) {
 
 Json node_json(const Trace& trace, const Summary& summary, NodeId id) {
   const Node& node = trace.graph[id];
-  Json out = object_of(36);
+  Json out = object_of(40);
   put(out, "id", id_json(summary, id));
   put_bytes(out, "name", display_name(node));
   put(out, "kind", node_kind(node));
@@ -265,6 +282,7 @@ Json node_json(const Trace& trace, const Summary& summary, NodeId id) {
   put_texts(out, "modules", subject_or_empty<PythonSource>(node).modules);
   put(out, "sources", ids_json(summary, summary.sources[index(id)]));
   put_details(out, node);
+  put_use(out, node, summary, id);
   return out;
 }
 

@@ -31,7 +31,7 @@ class Report {
         summary_(summary),
         names_(trace, summary),
         costs_(options.costs || summary.by != ByteKind::file),
-        parts_(options, costs_, summary.by) {}
+        parts_(options, costs_, summary.by, !summary.uses.empty()) {}
 
   std::string text() {
     header();
@@ -68,7 +68,8 @@ class Report {
   std::string program() const;
   std::string outcome() const;
   void title(std::string_view text);
-  void costs_title(std::string_view text, std::size_t column, const std::vector<Row>& rows);
+  std::size_t before_costs(std::size_t column, const std::vector<Row>& rows) const;
+  void costs_title(std::string_view text, std::size_t before, const std::string& last);
   void more(std::size_t hidden, std::string_view what = "");
 
   TableLook look(std::size_t name_columns) const {
@@ -152,18 +153,23 @@ void Report::title(std::string_view text) {
   out_ += "\n" + paint(options_.color, Style::bold, line) + "\n";
 }
 
-// The titles of the costs stand above their columns, which end every row but for a state mark.
-void Report::costs_title(std::string_view text, std::size_t column, const std::vector<Row>& rows) {
-  const std::string costs = parts_.cost_titles();
-  if (costs.empty() || rows.empty()) {
-    title(text);
-    return;
-  }
+// Columns of the rows left of their costs, which end them; 0: there are no rows.
+std::size_t Report::before_costs(std::size_t column, const std::vector<Row>& rows) const {
   constexpr std::size_t indent = 2;
   const auto narrowest = std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.rest.width() < b.rest.width();
   });
-  const std::size_t before = indent + column + narrowest->rest.width() - costs.size();
+  return rows.empty() ? 0 : indent + column + narrowest->rest.width() - parts_.cost_titles().size();
+}
+
+// The titles of the costs, and of what follows them, stand above their columns: `before` is what
+// comes before the costs of a row.
+void Report::costs_title(std::string_view text, std::size_t before, const std::string& last) {
+  const std::string costs = parts_.cost_titles() + last;
+  if (costs.empty() || before == 0) {
+    title(text);
+    return;
+  }
   const std::string shown =
       options_.width == 0 ? std::string(text) : cut_end(text, before, options_.unicode);
   out_ += "\n" + paint(options_.color, Style::bold, pad_right(shown, before));
@@ -230,7 +236,7 @@ void Report::packages() {
     rows.push_back(std::move(row));
   }
   const std::size_t column = fitted_name_columns(rows, look(package_name_columns));
-  costs_title("Heaviest packages", column, rows);
+  costs_title("Heaviest packages", before_costs(column, rows), "");
   if (!rest) {
     out_ += table(rows, look(package_name_columns));
     more(owned - shown);
@@ -257,7 +263,9 @@ void Report::libraries() {
   for (const DependedOn& library : libraries) {
     largest = std::max(largest, measure(library));
   }
+  const bool used = parts_.uses();
   std::vector<Row> rows;
+  std::vector<Row> heads;  // as far as the costs
   for (std::size_t i = 0; i < shown; ++i) {
     const DependedOn& library = libraries[i];
     const Node& node = trace_.graph[library.node];
@@ -270,9 +278,13 @@ void Report::libraries() {
     parts_.add_bar(row.rest, part);
     row.rest.add(fmt::format("  in={:<3}", library.in_degree));
     if (parts_.counts()) {
-      row.rest.add("  " + pad_right(owners, costs_ ? 12 : 0));
+      row.rest.add("  " + pad_right(owners, costs_ || used ? 12 : 0));
     }
     parts_.add_costs(row.rest, node.cost.resident, node.cost.private_bytes);
+    heads.push_back({row.name, row.rest});
+    if (used) {
+      parts_.add_use(row.rest, summary_.uses[index(library.node)]);
+    }
     row.rest.add(state_mark(object(node)->state), Style::yellow);
     rows.push_back(std::move(row));
   }
@@ -281,8 +293,8 @@ void Report::libraries() {
               : summary_.by == ByteKind::resident
                   ? "Libraries by resident memory, with size on disk"
                   : "Libraries by private memory, with size on disk",
-              column,
-              rows);
+              before_costs(column, heads),
+              used ? "      used" : "");
   out_ += table(rows, look(library_name_columns));
   more(libraries.size() - shown);
 }

@@ -13,8 +13,9 @@ namespace tracso {
 
 class ReportParts {
  public:
-  /// `costs`: resident and private bytes are wanted. The bytes that rank (`by`) go last.
-  ReportParts(const RenderOptions& options, bool costs, ByteKind by);
+  /// `costs`: resident and private bytes are wanted. The bytes that rank (`by`) go last. `used`:
+  /// calls were counted.
+  ReportParts(const RenderOptions& options, bool costs, ByteKind by, bool used);
 
   /// "(5 libs)", "3 py".
   bool counts() const { return counts_; }
@@ -27,10 +28,18 @@ class ReportParts {
   /// As wide as add_costs makes its columns; empty: there are none.
   std::string cost_titles() const;
 
+  /// There is room for add_use().
+  bool uses() const { return uses_; }
+
+  /// How many calls into it, and of whom where there is room; "-": none, and none of its own.
+  void add_use(Line& line, const CalledLibrary& use) const;
+
  private:
   bool unicode_;
   bool bar_ = true, counts_ = true;
   bool file_ = true, resident_ = false, private_ = false;
+  bool uses_ = false, callers_ = true;
+  std::size_t most_callers_ = 0;  ///< columns; 0: no limit
 };
 
 }  // namespace tracso

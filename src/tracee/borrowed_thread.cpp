@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "tracee/requests.hpp"
+#include "tracee/workshop.hpp"
 
 #include <fmt/format.h>
 
@@ -19,65 +20,13 @@
 namespace tracso::tracee {
 namespace {
 
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t workshop_bytes = BorrowedThread::workshop_bytes;
-// Offsets into the workshop's data.
-constexpr std::uint64_t state_at = 0, result_at = 8, function_at = 16, pause_at = 72;
-constexpr std::uint64_t context_at = 256, text_at = 1024, most_text = 2048;
-// Offsets into the workshop.
-constexpr std::uint64_t data_at = page, vectors_at = 2 * page;
-constexpr std::uint64_t system_call_code = 128;
-constexpr std::uint64_t is_running = 0, is_done = 1;
 // How long the thread waits for us before it goes on alone.
 constexpr std::uint64_t patience_ns = 500'000'000;
-
-// rbx is the workshop's data.
-constexpr std::uint8_t code[] = {
-    0x48, 0x8b, 0x43, 0x10,              // mov 16(%rbx),%rax      the function
-    0x48, 0x8b, 0x7b, 0x18,              // mov 24(%rbx),%rdi      its arguments
-    0x48, 0x8b, 0x73, 0x20,              // mov 32(%rbx),%rsi
-    0x48, 0x8b, 0x53, 0x28,              // mov 40(%rbx),%rdx
-    0x48, 0x8b, 0x4b, 0x30,              // mov 48(%rbx),%rcx
-    0x4c, 0x8b, 0x43, 0x38,              // mov 56(%rbx),%r8
-    0x4c, 0x8b, 0x4b, 0x40,              // mov 64(%rbx),%r9
-    0xff, 0xd0,                          // call *%rax
-    0x48, 0x89, 0x43, 0x08,              // mov %rax,8(%rbx)
-    0x48, 0xc7, 0x03, 0x01, 0,    0, 0,  // movq $1,(%rbx)         done
-    0x31, 0xff,                          // xor %edi,%edi          ppoll(0, 0, &pause, 0)
-    0x31, 0xf6,                          // xor %esi,%esi
-    0x48, 0x8d, 0x53, 0x48,              // lea 72(%rbx),%rdx
-    0x45, 0x31, 0xd2,                    // xor %r10d,%r10d
-    0x41, 0xb8, 0x08, 0,    0,    0,     // mov $8,%r8d
-    0xb8, 0x0f, 0x01, 0,    0,           // mov $271,%eax
-    0x0f, 0x05,                          // syscall
-    0x48, 0xc7, 0x03, 0x02, 0,    0, 0,  // movq $2,(%rbx)         nobody came
-    0x48, 0x8d, 0xa3, 0x00, 0x01, 0, 0,  // lea 256(%rbx),%rsp     rt_sigreturn
-    0xb8, 0x0f, 0,    0,    0,           // mov $15,%eax
-    0x0f, 0x05,                          // syscall
-};
-
-// The same as a function: number, then up to five arguments.
-constexpr std::uint8_t system_call_function[] = {
-    0xf3, 0x0f, 0x1e, 0xfa,  // endbr64
-    0x48, 0x89, 0xf8,        // mov %rdi,%rax
-    0x48, 0x89, 0xf7,        // mov %rsi,%rdi
-    0x48, 0x89, 0xd6,        // mov %rdx,%rsi
-    0x48, 0x89, 0xca,        // mov %rcx,%rdx
-    0x4d, 0x89, 0xc2,        // mov %r8,%r10
-    0x4d, 0x89, 0xc8,        // mov %r9,%r8
-    0x0f, 0x05,              // syscall
-    0xc3,                    // ret
-};
-static_assert(sizeof code < system_call_code);
 
 bool is_fault(const siginfo_t& details) {
   const int signal = details.si_signo;
   return details.si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
                                  signal == SIGFPE || signal == SIGTRAP || signal == SIGSYS);
-}
-
-std::span<const std::byte> bytes_of(const std::uint64_t& word) {
-  return std::as_bytes(std::span(&word, 1));
 }
 
 }  // namespace
@@ -154,12 +103,6 @@ bool BorrowedThread::read(std::uint64_t address, std::span<std::byte> into) cons
 bool BorrowedThread::write(std::uint64_t address, std::span<const std::byte> bytes) const {
   return ::pwrite(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address)) ==
          static_cast<ssize_t>(bytes.size());
-}
-
-std::uint64_t BorrowedThread::put_text(const std::string& text) {
-  const auto at = workshop_ + data_at + text_at;
-  const auto bytes = std::as_bytes(std::span(text.c_str(), text.size() + 1));
-  return bytes.size() <= most_text && write(at, bytes) ? at : 0;
 }
 
 // One report of the thread while it is ours. An Error: nothing more can be done with it.
@@ -246,12 +189,13 @@ Result<Done> BorrowedThread::make_system_call(std::int64_t number,
 
 void BorrowedThread::write_workshop() {
   const auto vectors = state_.vectors();
-  write(workshop_, std::as_bytes(std::span(code)));
-  write(workshop_ + system_call_code, std::as_bytes(std::span(system_call_function)));
-  write(workshop_ + data_at + context_at, state_.context(workshop_ + vectors_at));
-  write(workshop_ + vectors_at, vectors);
+  write(workshop_, workshop::code());
+  write(workshop_ + workshop::system_call_code, workshop::system_call_function());
+  write(workshop_ + workshop::data_at + workshop::context_at,
+        state_.context(workshop_ + workshop::vectors_at));
+  write(workshop_ + workshop::vectors_at, vectors);
   const std::array<std::uint64_t, 2> pause{0, patience_ns};
-  write(workshop_ + data_at + pause_at, std::as_bytes(std::span(pause)));
+  write(workshop_ + workshop::data_at + workshop::pause_at, std::as_bytes(std::span(pause)));
 }
 
 // Thread-local variables lie below the thread pointer, the C library's own record from it on.
@@ -319,75 +263,6 @@ Result<Done> BorrowedThread::prepare(std::uint64_t instruction,
   }
   write_workshop();
   return Done{};
-}
-
-Result<Done> BorrowedThread::await_done(Clock::time_point end) {
-  auto pause = std::chrono::microseconds(20);
-  for (;;) {
-    if (auto error = look_at_report()) {
-      return *error;
-    }
-    std::uint64_t state = is_running;
-    read(workshop_ + data_at + state_at, std::as_writable_bytes(std::span(&state, 1)));
-    if (state == is_done) {
-      return Done{};
-    }
-    if (state != is_running || Clock::now() > end) {
-      return Error{ErrorKind::interrupted,
-                   "call a function in",
-                   std::to_string(process_),
-                   "it did not come to its end in time",
-                   ""};
-    }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(500));
-  }
-}
-
-Result<std::uint64_t> BorrowedThread::call(std::uint64_t function,
-                                           const std::array<std::uint64_t, 6>& arguments,
-                                           std::chrono::milliseconds limit) {
-  const auto data = workshop_ + data_at;
-  const auto stack = workshop_ + workshop_bytes - 64;
-  if (!held_ || faulted_ || !write(data + state_at, bytes_of(is_running)) ||
-      !write(data + function_at, bytes_of(function)) ||
-      !write(data + function_at + 8, std::as_bytes(std::span(arguments))) ||
-      !state_.borrow(thread_, workshop_, stack, data)) {
-    return gone();
-  }
-  resume(thread_, 0);
-  const auto done = await_done(Clock::now() + limit);
-  if (!done && (faulted_ || !held_)) {
-    return done.error();
-  }
-  if (!stop_again()) {
-    return gone();
-  }
-  const auto now = ThreadState::of(thread_);
-  if (!now || now->pc() < workshop_ || now->pc() >= workshop_ + page) {
-    if (!done) {
-      return done.error();  // it is in the function: leave_alone(), or let_go() takes it out
-    }
-    leave_alone();  // it waited long enough for us and is where it was
-    return gone();
-  }
-  std::uint64_t result = 0;
-  read(data + result_at, std::as_writable_bytes(std::span(&result, 1)));
-  return result;
-}
-
-Result<std::int64_t> BorrowedThread::system_call(std::int64_t number,
-                                                 const std::array<std::uint64_t, 5>& arguments) {
-  constexpr std::chrono::milliseconds limit{2000};
-  const auto result = call(workshop_ + system_call_code,
-                           {static_cast<std::uint64_t>(number),
-                            arguments[0],
-                            arguments[1],
-                            arguments[2],
-                            arguments[3],
-                            arguments[4]},
-                           limit);
-  return result ? Result<std::int64_t>(static_cast<std::int64_t>(*result)) : result.error();
 }
 
 void BorrowedThread::leave_alone() {

@@ -2,19 +2,18 @@
 // One thread of a running process, borrowed for a moment: it calls functions there for us and then
 // goes on as if nothing had been. The other threads run on.
 //
-//   workshop    [ code | data: state, call, context | vectors | stack ]      mapped in the process
-//
-// The thread runs on a stack of its own, for the one it had may be small, with all signals blocked
-// but those of faults. Its code says in memory that a call is done and waits for us. If we never
-// come, for we have been killed, it gives itself back what it had, by rt_sigreturn(2). The system
-// calls that map and unmap the workshop are made by an instruction of the C library behind which a
-// "ret" stands, and that leads to rt_sigreturn, too. So the process survives us at any time. All of
-// it must be called by one thread of ours (ptrace(2)).
+// It works in memory that is mapped for it (workshop.hpp), on a stack of its own, for the one it
+// had may be small, with all signals blocked but those of faults. Its code says in memory that a
+// call is done and waits for us. If we never come, for we have been killed, it gives itself back
+// what it had, by rt_sigreturn(2). The system calls that map and unmap the workshop are made by an
+// instruction of the C library behind which a "ret" stands, and that leads to rt_sigreturn, too. So
+// the process survives us at any time. All of it must be called by one thread of ours (ptrace(2)).
 
 #include "tracso/result.hpp"
 
 #include "base/unique_fd.hpp"
 #include "tracee/thread_state.hpp"
+#include "tracee/workshop.hpp"
 
 #include <sys/types.h>
 
@@ -61,12 +60,19 @@ class BorrowedThread {
   Result<std::uint64_t> call(std::uint64_t function,
                              const std::array<std::uint64_t, 6>& arguments,
                              std::chrono::milliseconds limit);
+  /// Several, one after the other, in one go: each way there and back takes as long as two threads
+  /// have to wait for a processor. Their results, in order; at most 16. Errors as of call().
+  Result<std::vector<std::uint64_t>> call_all(std::span<const RemoteCall> calls,
+                                              std::chrono::milliseconds limit);
+  /// A system call for call_all().
+  RemoteCall as_call(std::int64_t number, const std::array<std::uint64_t, 5>& arguments) const;
   /// A system call; results below zero are negated error numbers.
   Result<std::int64_t> system_call(std::int64_t number,
                                    const std::array<std::uint64_t, 5>& arguments);
 
-  /// Puts a text where the process can read it, until the next one. 0: too long, or not to be had.
-  std::uint64_t put_text(const std::string& text);
+  /// Puts a text of less than 512 bytes where the process can read it, until the next one in one of
+  /// the four places. 0: too long, or not to be had.
+  std::uint64_t put_text(const std::string& text, std::size_t place = 0);
   bool read(std::uint64_t address, std::span<std::byte> into) const;
   bool write(std::uint64_t address, std::span<const std::byte> bytes) const;
 
@@ -85,6 +91,7 @@ class BorrowedThread {
   BorrowedThread(pid_t process, pid_t thread, ThreadState state, UniqueFd memory, int signal);
 
   Result<Done> make_system_call(std::int64_t number, const std::array<std::uint64_t, 6>& arguments);
+  bool write_calls(std::span<const RemoteCall> calls);
   Result<Done> await_done(Clock::time_point end);
   std::optional<Error> look_at_report();
   bool stop_again();

@@ -1,6 +1,7 @@
 // tracso calls -p: processes that are attached to while they work notice nothing, and are as they
 // were afterwards.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/python_target.hpp"
@@ -20,34 +21,12 @@
 #include <vector>
 
 using namespace tracso;
+using test::calls_of;
 using test::contains;
+using test::shell;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  const auto run = test::run_program({"/bin/sh", "-c", command});
-  INFO(command << "\n" << run.err);
-  REQUIRE(run.status == 0);
-}
-
-// The program of tests/live/calls/attached.c in a folder of its own, with its library.
-std::string target(const std::string& options = "") {
-  static int number = 0;
-  const auto folder = fmt::format("{}/attach-{}", test::scratch_folder(), ++number);
-  REQUIRE(::mkdir(folder.c_str(), 0755) == 0);
-  const auto from = test::tests_file("live/calls");
-  shell(
-      fmt::format("cd {0} && g++ -O2 {2} -fPIC -shared {1}/library.cpp -o libfirst.so -pthread && "
-                  "gcc -O2 {2} -fPIC -shared {1}/plugin.c -o libplugin.so && "
-                  "gcc -O2 -w {2} {1}/attached.c -o attached -L. -lfirst -Wl,-rpath,'$ORIGIN' "
-                  "-pthread -ldl -lm",
-                  folder,
-                  from,
-                  options));
-  return folder + "/attached";
-}
 
 Words attach_words(pid_t pid, const Words& options) {
   Words words{"calls", "-p", std::to_string(pid)};
@@ -65,29 +44,12 @@ nlohmann::json document(const test::ProgramRun& run) {
   return nlohmann::json::parse(run.out);
 }
 
-std::uint64_t calls_of(const nlohmann::json& document, const std::string& symbol) {
-  std::uint64_t sum = 0;
-  for (const auto& row : document["calls"]) {
-    sum += row["symbol"] == symbol ? row["calls"].get<std::uint64_t>() : 0;
-  }
-  return sum;
-}
-
-// It works on, notices no fault, and every word of its GOTs is what it was.
-void check_untouched(test::Child& child) {
-  child.write("end\n");
-  const auto said = child.line();
-  REQUIRE(said);
-  CHECK(*said == "faults 0 changed 0 worked 1");
-  CHECK(child.wait() == 0);
-}
-
 }  // namespace
 
 TEST_CASE("attach: busy threads, again and again", "[live][attach]") {
   for (const char* how : {"", "-Wl,-z,lazy", "-fno-plt", "-no-pie -fPIC"}) {
     INFO(how);
-    test::Child child({target(how), "busy", "4"});
+    test::Child child({test::attached_program(how), "busy", "4"});
     REQUIRE(child.line() == "ready");
     const int times = std::string(how).empty() ? 12 : 3;
     for (int i = 0; i < times; ++i) {
@@ -97,12 +59,12 @@ TEST_CASE("attach: busy threads, again and again", "[live][attach]") {
       CHECK(calls_of(seen, "add_one") > 100);
       CHECK(test::notice_codes(seen) == Words{"calls-attached"});
     }
-    check_untouched(child);
+    test::check_untouched(child);
   }
 }
 
 TEST_CASE("attach: the second time is timed and filtered anew", "[live][attach]") {
-  test::Child child({target(), "busy", "2"});
+  test::Child child({test::attached_program(), "busy", "2"});
   REQUIRE(child.line() == "ready");
   const auto one = document(attach(child.pid(), {"--json", "-d", "0.2", "-e", "add_one"}));
   CHECK(calls_of(one, "add_one") > 100);
@@ -122,37 +84,37 @@ TEST_CASE("attach: the second time is timed and filtered anew", "[live][attach]"
   CHECK_FALSE(contains(lines.out, "malloc("));
   const auto counted = document(attach(child.pid(), {"--json", "--count", "-d", "0.2"}));
   CHECK(calls_of(counted, "malloc") > 100);
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: signals at any moment", "[live][attach]") {
-  test::Child child({target(), "storm", "3"});
+  test::Child child({test::attached_program(), "storm", "3"});
   REQUIRE(child.line() == "ready");
   for (int i = 0; i < 6; ++i) {
     CHECK(calls_of(document(attach(child.pid(), {"--json", "-d", "0.1"})), "malloc") > 100);
   }
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: registers of all kinds are given back", "[live][attach]") {
-  test::Child child({target(), "registers", "1"});
+  test::Child child({test::attached_program(), "registers", "1"});
   REQUIRE(child.line() == "ready");
   // The two other threads wait in read and pthread_join: so that the busy one is borrowed as well.
   for (int i = 0; i < 5; ++i) {
     CHECK(attach(child.pid(), {"-c", "-d", "0.05"}).status == 0);
   }
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: calls that wait go on waiting", "[live][attach]") {
   for (const char* what : {"epoll", "sleep", "poll", "semaphore"}) {
     INFO(what);
-    test::Child child({target(), what, "1"});
+    test::Child child({test::attached_program(), what, "1"});
     REQUIRE(child.line() == "ready");
     for (int i = 0; i < 8; ++i) {
       CHECK(attach(child.pid(), {"-c", "-d", "0.05"}).status == 0);
     }
-    check_untouched(child);
+    test::check_untouched(child);
   }
 }
 
@@ -177,7 +139,7 @@ TEST_CASE("attach: the only thread waits with a timeout, and its call does not f
 }
 
 TEST_CASE("attach: a program that loads and unloads meanwhile", "[live][attach]") {
-  const auto program = target();
+  const auto program = test::attached_program();
   const auto plugin = program.substr(0, program.rfind('/')) + "/libplugin.so";
   test::Child child({program, "loading", "2", plugin});
   REQUIRE(child.line() == "ready");
@@ -189,7 +151,7 @@ TEST_CASE("attach: a program that loads and unloads meanwhile", "[live][attach]"
     }
     CHECK(calls_of(document(run), "dlopen") > 0);
   }
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: a Python that waits is traced, then waits on", "[live][attach]") {
@@ -223,7 +185,7 @@ TEST_CASE("attach: a Python that waits is traced, then waits on", "[live][attach
 
 TEST_CASE("attach: what stays is said, and is none of the libraries of the process",
           "[live][attach]") {
-  test::Child child({target(), "busy", "1"});
+  test::Child child({test::attached_program(), "busy", "1"});
   REQUIRE(child.line() == "ready");
   const auto pid = std::to_string(child.pid());
   const auto libraries = [&] {
@@ -237,11 +199,11 @@ TEST_CASE("attach: what stays is said, and is none of the libraries of the proce
   const auto findings = test::run_tracso({"--findings", pid});
   CHECK_FALSE(contains(findings.out, "tracso-agent"));
   CHECK(contains(findings.err, "the agent of an earlier 'tracso calls -p' is in it"));
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: the target ends, or tracso is killed", "[live][attach]") {
-  const auto program = target();
+  const auto program = test::attached_program();
   {
     test::Child child({program, "busy", "2"});
     REQUIRE(child.line() == "ready");
@@ -278,7 +240,7 @@ TEST_CASE("attach: the target ends, or tracso is killed", "[live][attach]") {
         option));
   }
   CHECK(calls_of(document(attach(child.pid(), {"--json", "-d", "0.2"})), "malloc") > 100);
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: processes that cannot be attached to are refused untouched", "[live][attach]") {
@@ -351,7 +313,7 @@ TEST_CASE("attach: of another user, and in other namespaces", "[live][attach]") 
     WARN("not root, or no unshare: other users and namespaces not tried");
     return;
   }
-  const auto program = target();
+  const auto program = test::attached_program();
   // The folder of a test is its user's alone.
   shell(
       fmt::format("chmod 755 {0} && chmod 755 $(dirname {0}) $(dirname $(dirname {0}))", program));
@@ -369,12 +331,12 @@ TEST_CASE("attach: of another user, and in other namespaces", "[live][attach]") 
           std::stol(test::read_file(fmt::format("/proc/{0}/task/{0}/children", child.pid()))));
     }
     CHECK(calls_of(document(attach(pid, {"--json", "-d", "0.2"})), "malloc") > 0);
-    check_untouched(child);
+    test::check_untouched(child);
   }
 }
 
 TEST_CASE("attach: tracso killed at any moment of it", "[live][attach]") {
-  test::Child child({target(), "storm", "2"});
+  test::Child child({test::attached_program(), "storm", "2"});
   REQUIRE(child.line() == "ready");
   shell(
       fmt::format("i=0; while [ $i -lt 40 ]; do {} calls -c -p {} >/dev/null 2>&1 & tracer=$!; "
@@ -383,11 +345,11 @@ TEST_CASE("attach: tracso killed at any moment of it", "[live][attach]") {
                   test::tracso_binary(),
                   child.pid()));
   CHECK(calls_of(document(attach(child.pid(), {"--json", "-d", "0.2"})), "malloc") > 100);
-  check_untouched(child);
+  test::check_untouched(child);
 }
 
 TEST_CASE("attach: another program by exec is left alone", "[live][attach]") {
-  const auto program = target();
+  const auto program = test::attached_program();
   test::Child waits({"/bin/sh", "-c", "echo ready; read line; exec " + program + " busy 1"});
   REQUIRE(waits.line() == "ready");
   REQUIRE(waits.rests());
@@ -412,11 +374,11 @@ TEST_CASE("attach: another program by exec is left alone", "[live][attach]") {
     ::usleep(20'000);
   }
   CHECK(contains(test::read_file(lines), "it runs another program by now (exec)"));
-  check_untouched(waits);
+  test::check_untouched(waits);
 }
 
 TEST_CASE("attach: a command whose tracso was killed is refused", "[live][attach]") {
-  const auto program = target();
+  const auto program = test::attached_program();
   const auto started = test::run_program(
       {"/bin/sh",
        "-c",
@@ -440,7 +402,7 @@ TEST_CASE("attach: gdb looks at it afterwards as before", "[live][attach]") {
     WARN("no gdb here");
     return;
   }
-  test::Child child({target(), "sleep", "1"});
+  test::Child child({test::attached_program(), "sleep", "1"});
   REQUIRE(child.line() == "ready");
   CHECK(attach(child.pid(), {"-c", "-d", "0.1"}).status == 0);
   // It opens what the loader says was loaded.
@@ -458,5 +420,5 @@ TEST_CASE("attach: gdb looks at it afterwards as before", "[live][attach]") {
   INFO(run.err);
   CHECK(run.status == 0);
   CHECK(contains(run.out, " main "));
-  check_untouched(child);
+  test::check_untouched(child);
 }

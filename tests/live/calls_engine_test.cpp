@@ -1,6 +1,7 @@
 // tracso calls, from outside (--engine ptrace, -x, -S): what the program says happened is what is
 // shown, and the program notices nothing.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
@@ -17,16 +18,13 @@
 
 using namespace tracso;
 using test::contains;
+using test::lines_of;
+using test::shell;
+using test::squeezed;
+using test::trace_lines;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  const auto run = test::run_program({"/bin/sh", "-c", command});
-  INFO(command << "\n" << run.err);
-  REQUIRE(run.status == 0);
-}
 
 std::string built(const std::string& options = "-O2", const std::string& name = "engine") {
   const auto program = test::scratch_folder() + "/" + name;
@@ -35,45 +33,6 @@ std::string built(const std::string& options = "-O2", const std::string& name = 
                     test::tests_file("live/calls"),
                     program));
   return program;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    auto line = text.substr(at, end - at);
-    for (auto gap = line.find("  = "); gap != std::string::npos; gap = line.find("  = ")) {
-      line.erase(gap, 1);
-    }
-    lines.push_back(line);
-    at = end + 1;
-  }
-  return lines;
-}
-
-struct Traced {
-  test::ProgramRun run;
-  std::vector<std::string> lines;
-
-  bool has(const std::string& part) const { return count(part) > 0; }
-
-  std::ptrdiff_t count(const std::string& part) const {
-    return std::count_if(
-        lines.begin(), lines.end(), [&](const auto& line) { return contains(line, part); });
-  }
-};
-
-Traced trace(const Words& options, const Words& command) {
-  static int number = 0;
-  const auto file = fmt::format("{}/engine-{}.txt", test::scratch_folder(), ++number);
-  Words words{"calls", "-o", file};
-  words.insert(words.end(), options.begin(), options.end());
-  words.push_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  Traced traced{test::run_tracso(words), {}};
-  traced.lines = lines_of(test::read_file(file));
-  UNSCOPED_INFO(traced.run.err << test::read_file(file).substr(0, 4000));
-  return traced;
 }
 
 const Words& builds() {
@@ -100,7 +59,7 @@ TEST_CASE("calls engine: every construct runs as without us", "[live][calls][eng
       for (const Words& options :
            {Words{"-x", "*@MAIN", "-L"}, {"-S", "-L"}, {"-f", "-S", "-x", "work+descend"}}) {
         INFO(options.front());
-        const auto traced = trace(options, {program, mode});
+        const auto traced = trace_lines(options, {program, mode});
         CHECK(traced.run.out == native.out);
         CHECK(traced.run.status == native.status);
         CHECK(traced.has("("));
@@ -113,7 +72,7 @@ TEST_CASE("calls engine: entry points, nested and recursive", "[live][calls][eng
   for (const auto& build : builds()) {
     INFO(build);
     const auto program = built(build);
-    const auto traced = trace({"-L", "-x", "outer+inner+factorial"}, {program});
+    const auto traced = trace_lines({"-L", "-x", "outer+inner+factorial"}, {program});
     CHECK(traced.has("outer(3, "));
     CHECK(traced.has("<unfinished ...>"));
     CHECK(traced.has("<... outer resumed> ) = "));
@@ -131,7 +90,7 @@ TEST_CASE("calls engine: imported functions of the program", "[live][calls][engi
     }
     INFO(build);
     const auto program = built(build);
-    const auto traced = trace({"--engine", "ptrace"}, {program});
+    const auto traced = trace_lines({"--engine", "ptrace"}, {program});
     CHECK(traced.has("getenv(\"HOME\") = "));
     CHECK(traced.has("strlen("));
     CHECK(traced.has("printf(\"%d %d %d\\n\", "));
@@ -139,7 +98,7 @@ TEST_CASE("calls engine: imported functions of the program", "[live][calls][engi
         traced.has("open(\"/no/such/file\", O_RDONLY|O_CLOEXEC) = -1 ENOENT (no such file or "
                    "directory)"));
     CHECK(traced.count("factorial") == 0);
-    const auto from = trace({"--engine", "ptrace", "-e", "getenv"}, {program});
+    const auto from = trace_lines({"--engine", "ptrace", "-e", "getenv"}, {program});
     CHECK(from.has("engine->getenv(\"HOME\") = "));
     CHECK(from.count("strlen") == 0);
   }
@@ -147,9 +106,9 @@ TEST_CASE("calls engine: imported functions of the program", "[live][calls][engi
 
 TEST_CASE("calls engine: functions of libraries are named with them", "[live][calls][engine]") {
   const auto program = built();
-  const auto traced = trace({"-L", "-x", "getenv@libc.so*"}, {program});
+  const auto traced = trace_lines({"-L", "-x", "getenv@libc.so*"}, {program});
   CHECK(traced.has("getenv@libc.so.6(\"HOME\") = "));
-  const auto both = trace({"-x", "getenv@libc.so*"}, {program});
+  const auto both = trace_lines({"-x", "getenv@libc.so*"}, {program});
   const auto outside = std::find_if(both.lines.begin(), both.lines.end(), [](const auto& line) {
     return line.find("getenv(\"HOME\" <unfinished ...>") == 0;
   });
@@ -162,13 +121,13 @@ TEST_CASE("calls engine: system calls by name, with texts and errors", "[live][c
   for (const auto& build : {"-O2", "-O2 -static"}) {
     INFO(build);
     const auto program = built(build);
-    const auto traced = trace({"-S", "-L"}, {program});
+    const auto traced = trace_lines({"-S", "-L"}, {program});
     CHECK(
         traced.has("SYS_openat(AT_FDCWD, \"/no/such/file\", O_RDONLY|O_CLOEXEC) = -1 ENOENT "
                    "(no such file or directory)"));
     CHECK(traced.count("SYS_write(1, \"") == 1);
     CHECK(traced.has("SYS_exit_group(5 <no return ...>"));
-    const auto inside = trace({"-S"}, {program});
+    const auto inside = trace_lines({"-S"}, {program});
     CHECK(inside.count("SYS_") >= traced.count("SYS_"));
     CHECK((inside.has("open(\"/no/such/file\", O_RDONLY|O_CLOEXEC <unfinished ...>") ||
            contains(build, "-static")));
@@ -183,7 +142,7 @@ TEST_CASE("calls engine: threads, each call once", "[live][calls][engine]") {
   for (const auto& build : {"-O2", "-O0", "-O2 -static"}) {
     INFO(build);
     const auto program = built(build);
-    const auto traced = trace({"-L", "-x", "work"}, {program, "threads"});
+    const auto traced = trace_lines({"-L", "-x", "work"}, {program, "threads"});
     CHECK(traced.run.out == "threads 5760800\n");
     CHECK(traced.run.err.empty());
     CHECK(traced.count("work(") == 8 * 200);
@@ -194,12 +153,12 @@ TEST_CASE("calls engine: threads, each call once", "[live][calls][engine]") {
 
 TEST_CASE("calls engine: signals are shown and passed on", "[live][calls][engine]") {
   const auto program = built();
-  const auto traced = trace({"-L", "-x", "work"}, {program, "signals"});
+  const auto traced = trace_lines({"-L", "-x", "work"}, {program, "signals"});
   CHECK(traced.run.out == "signals 1\n");
   CHECK(traced.count("--- SIGALRM (Alarm clock) ---") >= 5);
   CHECK(traced.count("work(77777") == traced.count("--- SIGALRM"));
-  CHECK_FALSE(trace({"-b", "-L", "-x", "work"}, {program, "signals"}).has("---"));
-  const auto killed = trace({"-L", "-x", "work"}, {program, "killed"});
+  CHECK_FALSE(trace_lines({"-b", "-L", "-x", "work"}, {program, "signals"}).has("---"));
+  const auto killed = trace_lines({"-L", "-x", "work"}, {program, "killed"});
   CHECK(killed.run.status == 128 + 15);
   CHECK(killed.has("--- SIGTERM (Terminated) ---"));
   CHECK(killed.lines.back() == "+++ killed by SIGTERM +++");
@@ -207,25 +166,25 @@ TEST_CASE("calls engine: signals are shown and passed on", "[live][calls][engine
 
 TEST_CASE("calls engine: children are let go and said, or followed", "[live][calls][engine]") {
   const auto program = built();
-  const auto alone = trace({"-L", "-x", "work"}, {program, "forks"});
+  const auto alone = trace_lines({"-L", "-x", "work"}, {program, "forks"});
   CHECK(alone.run.out == "forks 9\n");
   CHECK(alone.count("work(") == 1);
   CHECK(contains(alone.run.err, "child processes were not traced (1)"));
-  const auto followed = trace({"-f", "-L", "-x", "work"}, {program, "forks"});
+  const auto followed = trace_lines({"-f", "-L", "-x", "work"}, {program, "forks"});
   CHECK(followed.run.out == "forks 9\n");
   CHECK(followed.count("work(") == 11);
   CHECK(followed.count("work(70") == 10);
-  const auto executed = trace({"-L", "-x", "work"}, {program, "exec"});
+  const auto executed = trace_lines({"-L", "-x", "work"}, {program, "exec"});
   CHECK(executed.run.out == "forks 9\n");
   CHECK(executed.count("work(") == 2);
-  const auto spawned = trace({"-f", "-S", "-L"}, {program, "spawns"});
+  const auto spawned = trace_lines({"-f", "-S", "-L"}, {program, "spawns"});
   CHECK(spawned.run.out == "spawns 0 1 3\n");
   CHECK(spawned.has("SYS_execve(\"/no/such\", "));
 }
 
 TEST_CASE("calls engine: jumps leave no call behind", "[live][calls][engine]") {
   const auto program = built("-O0");
-  const auto traced = trace({"-n", "2", "-L", "-x", "descend+work"}, {program, "jumps"});
+  const auto traced = trace_lines({"-n", "2", "-L", "-x", "descend+work"}, {program, "jumps"});
   CHECK(traced.run.out == "jumps 50\n");
   CHECK(traced.count("descend(") == 50 * 6);
   // What was jumped out of does not indent what comes after.
@@ -249,7 +208,7 @@ TEST_CASE("calls engine: the target outlives us", "[live][calls][engine]") {
 }
 
 TEST_CASE("calls engine: a program that wants to be traced is told of", "[live][calls][engine]") {
-  const auto traced = trace({"--engine", "ptrace"}, {built(), "self"});
+  const auto traced = trace_lines({"--engine", "ptrace"}, {built(), "self"});
   CHECK(traced.run.out == "self -1\n");
   CHECK(contains(traced.run.err, "asked to be traced"));
 }
@@ -262,7 +221,7 @@ TEST_CASE("calls engine: set-user-ID programs", "[live][calls][engine]") {
   const auto program = built("-O2", "engine-suid");
   shell("chmod 755 " + test::scratch_folder() + "; chown 65534 " + program + " && chmod 4755 " +
         program);
-  const auto traced = trace({}, {program});
+  const auto traced = trace_lines({}, {program});
   CHECK(traced.run.status == 5);
   CHECK(contains(traced.run.err, "--engine ptrace"));
   CHECK(traced.has("getenv(\"HOME\")"));
@@ -277,7 +236,8 @@ TEST_CASE("calls engine: -u runs the command as another user", "[live][calls][en
     WARN("not root: nobody can be run as another user");
     return;
   }
-  const auto traced = trace({"-u", "65534"}, {"/bin/sh", "-c", "id -u; id -g; id -G; exit 3"});
+  const auto traced =
+      trace_lines({"-u", "65534"}, {"/bin/sh", "-c", "id -u; id -g; id -G; exit 3"});
   CHECK(traced.run.status == 3);
   CHECK(traced.run.out.find("65534\n65534\n") == 0);
   CHECK_FALSE(contains(traced.run.out, " 0"));
@@ -323,10 +283,11 @@ TEST_CASE("calls engine: ltrace writes the same", "[live][calls][engine]") {
     WARN("ltrace does not work here");
     return;
   }
-  const auto mine = trace(filter, {program});
+  const auto mine = trace_lines(filter, {program});
   // Registers that no argument is in differ from run to run.
   const auto comparable = [](std::vector<std::string> all) {
     for (auto& line : all) {
+      line = squeezed(line);
       const auto comma = line.find(',');
       const auto end = std::min(line.find(')'), line.find(" <unf"));
       if (comma < end && end != std::string::npos) {

@@ -1,6 +1,7 @@
 // tracso calls, each call with its arguments: what a program says it passes is what the lines show,
 // whatever its pointers lead to, and the program notices nothing.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
@@ -16,16 +17,13 @@
 
 using namespace tracso;
 using test::contains;
+using test::lines_of;
+using test::shell;
+using test::squeezed;
+using test::trace_lines;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  const auto run = test::run_program({"/bin/sh", "-c", command});
-  INFO(command << "\n" << run.err);
-  REQUIRE(run.status == 0);
-}
 
 std::string built(const std::string& source, const std::string& options = "") {
   const auto folder = test::scratch_folder();
@@ -44,53 +42,6 @@ std::string built(const std::string& source, const std::string& options = "") {
   return folder + "/" + name;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
-
-// Without the spaces that align results.
-std::string squeezed(std::string line) {
-  for (auto at = line.find("  = "); at != std::string::npos; at = line.find("  = ")) {
-    line.erase(at, 1);
-  }
-  return line;
-}
-
-struct Traced {
-  test::ProgramRun run;
-  std::vector<std::string> lines;
-
-  bool has(const std::string& part) const {
-    return std::any_of(
-        lines.begin(), lines.end(), [&](const auto& line) { return contains(line, part); });
-  }
-
-  std::ptrdiff_t count(const std::string& part) const {
-    return std::count_if(
-        lines.begin(), lines.end(), [&](const auto& line) { return contains(line, part); });
-  }
-};
-
-Traced trace(const Words& options, const Words& command) {
-  static int number = 0;
-  const auto file = fmt::format("{}/lines-{}.txt", test::scratch_folder(), ++number);
-  Words words{"calls", "-o", file};
-  words.insert(words.end(), options.begin(), options.end());
-  words.push_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  Traced traced{test::run_tracso(words), {}};
-  for (const auto& line : lines_of(test::read_file(file))) {
-    traced.lines.push_back(squeezed(line));
-  }
-  return traced;
-}
-
 }  // namespace
 
 TEST_CASE("calls lines: the values that the program says", "[live][calls]") {
@@ -98,7 +49,7 @@ TEST_CASE("calls lines: the values that the program says", "[live][calls]") {
     INFO(options);
     const auto program = built("speaker.c", options);
     const auto native = test::run_program({program});
-    const auto traced = trace({}, {program});
+    const auto traced = trace_lines({}, {program});
     CHECK(traced.run.status == native.status);
     CHECK(traced.run.err == native.err);
     for (const auto& line : lines_of(traced.run.out)) {
@@ -115,13 +66,13 @@ TEST_CASE("calls lines: the values that the program says", "[live][calls]") {
 
 TEST_CASE("calls lines: -s, times, places, indents, columns", "[live][calls]") {
   const auto program = built("speaker.c");
-  const auto cut = trace({"-s", "4"}, {program});
+  const auto cut = trace_lines({"-s", "4"}, {program});
   CHECK(cut.has("getenv(\"SPOK\"...) = \"a \\\"q\"..."));
   CHECK(cut.has(
       "snprintf(\"-42 \"..., 64, \"%d %\"..., -42, \"word\", 'x', 3.750000, 0xff, 1, 2, 3) = 25"));
-  CHECK(trace({"-s", "200"}, {program}).has("text that is longer than 32 bytes\""));
+  CHECK(trace_lines({"-s", "200"}, {program}).has("text that is longer than 32 bytes\""));
   const auto begins = [&](const Words& options, const std::string& form) {
-    const auto traced = trace(options, {program});
+    const auto traced = trace_lines(options, {program});
     const auto at = std::find_if(traced.lines.begin(), traced.lines.end(), [](const auto& line) {
       return contains(line, "getenv(");
     });
@@ -152,10 +103,10 @@ TEST_CASE("calls lines: -s, times, places, indents, columns", "[live][calls]") {
 
 TEST_CASE("calls lines: filters, callers, what is inside", "[live][calls]") {
   const auto program = built("speaker.c");
-  const auto only = trace({"-e", "strlen@MAIN"}, {program});
+  const auto only = trace_lines({"-e", "strlen@MAIN"}, {program});
   CHECK(only.count("(") == 2);  // and "+++ exited (status"
   CHECK(only.has("speaker->strlen("));
-  const auto own = trace({}, {program});
+  const auto own = trace_lines({}, {program});
   CHECK_FALSE(own.has("->"));
   const auto none = test::run_tracso({"calls", "-e", "no_such", program});
   CHECK(none.status == 7);
@@ -164,7 +115,7 @@ TEST_CASE("calls lines: filters, callers, what is inside", "[live][calls]") {
 
 TEST_CASE("calls lines: every call of every thread is there once", "[live][calls]") {
   const auto program = built("many_threads.c");
-  const auto traced = trace({"-e", "add_one"}, {program});
+  const auto traced = trace_lines({"-e", "add_one"}, {program});
   CHECK(traced.run.status == 0);
   CHECK(traced.run.out == "threads done\n");
   CHECK(traced.run.err.empty());
@@ -184,11 +135,11 @@ TEST_CASE("calls lines: every call of every thread is there once", "[live][calls
 TEST_CASE("calls lines: a full ring makes the program wait, or lines are counted as lost",
           "[live][calls]") {
   const auto program = built("storm.c");
-  const auto all = trace({"-e", "add_one@MAIN"}, {program, "60000"});
+  const auto all = trace_lines({"-e", "add_one@MAIN"}, {program, "60000"});
   CHECK(all.run.out == "1\n");
   CHECK(all.run.err.empty());
   CHECK(all.count("add_one(") == 60000);
-  const auto dropped = trace({"--drop", "-e", "add_one@MAIN"}, {program, "300000"});
+  const auto dropped = trace_lines({"--drop", "-e", "add_one@MAIN"}, {program, "300000"});
   CHECK(dropped.run.out == "1\n");
   CHECK((dropped.count("add_one(") == 300000 ||
          contains(dropped.run.err, "calls and returns are missing")));
@@ -196,7 +147,7 @@ TEST_CASE("calls lines: a full ring makes the program wait, or lines are counted
 
 TEST_CASE("calls lines: signal handlers that call and jump", "[live][calls]") {
   const auto program = built("storm.c");
-  const auto traced = trace({"-e", "add_one@MAIN"}, {program, "60000", "signals"});
+  const auto traced = trace_lines({"-e", "add_one@MAIN"}, {program, "60000", "signals"});
   CHECK(traced.run.status == 0);
   CHECK(traced.run.out == "1\n");
   const auto seen = traced.count("add_one(");
@@ -212,10 +163,10 @@ TEST_CASE("calls lines: children with -f, none without", "[live][calls]") {
       "int main(void) { if (fork() == 0) { getenv(\"IN_CHILD\"); "
       "execlp(\"true\", \"true\", (char*)0); } wait(0); getenv(\"IN_PARENT\"); return 0; }\n");
   shell("cd " + folder + " && gcc -O1 -w forks.c -o forks");
-  const auto alone = trace({}, {folder + "/forks"});
+  const auto alone = trace_lines({}, {folder + "/forks"});
   CHECK(alone.has("IN_PARENT"));
   CHECK_FALSE(alone.has("IN_CHILD"));
-  const auto followed = trace({"-f"}, {folder + "/forks"});
+  const auto followed = trace_lines({"-f"}, {folder + "/forks"});
   CHECK(followed.has("IN_PARENT"));
   CHECK(followed.has("IN_CHILD"));
   CHECK(followed.has("execlp(\"true\", \"true\""));
@@ -293,7 +244,7 @@ TEST_CASE("calls lines: constructs that a wrong trampoline breaks", "[live][call
                     program));
     const auto native = test::run_program({program});
     for (const Words& options : {Words{"-C"}, {"-e", "*", "-l", "libfirst*"}, {"-f", "-e", "*"}}) {
-      const auto traced = trace(options, {program});
+      const auto traced = trace_lines(options, {program});
       // With -f the variables that bring the agent stay, and children.c prints them.
       CHECK((traced.run.out == native.out || options.front() == "-f"));
       CHECK(traced.run.status == native.status);
@@ -329,7 +280,7 @@ TEST_CASE("calls lines: lengths that are ints, below zero, or more than there is
   shell("cd " + folder +
         " && gcc -O1 -w -fPIC -shared fake.c -o libfake.so && gcc -O1 -w lengths.c -o lengths -L. "
         "-lfake -Wl,-rpath,'$ORIGIN'");
-  const auto traced = trace({}, {folder + "/lengths"});
+  const auto traced = trace_lines({}, {folder + "/lengths"});
   CHECK(traced.has("BIO_write(nil, \"abcd\", 4) = 4"));
   CHECK(traced.has("BIO_write(nil, 0x7f"));
   CHECK(traced.has("BIO_read(nil, \"abc\", 5) = 3"));
@@ -348,7 +299,7 @@ TEST_CASE("calls lines: real programs say what they do natively", "[live][calls]
     INFO(command.front());
     const auto native = test::run_program(command);
     for (const Words& options : {Words{}, {"-e", "*"}}) {
-      const auto traced = trace(options, command);
+      const auto traced = trace_lines(options, command);
       CHECK(traced.run.status == native.status);
       CHECK(traced.run.out == native.out);
       CHECK(traced.lines.size() > 3);

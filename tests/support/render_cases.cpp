@@ -186,6 +186,13 @@ Trace everything() {
   build.trace.name_depth = 2;
   build.trace.partial = true;
   build.trace.memory = memory();
+  build.trace.calls = CallWatch{2'000'000'000,
+                                {{core, libc, 12'345'678},
+                                 {ssl, libc, 9'999},
+                                 {python, libc, 40},
+                                 {dnn, libc, 12},
+                                 {ssl, openssl, 3}},
+                                2};
   add_lists(build.trace, dnn, core);
   return build.trace;
 }

@@ -127,3 +127,18 @@ TEST_CASE("group: strange names are cut where their dots are", "[group]") {
   CHECK(sources(group_modules(build.trace, 2)) == Names{"py:", "py:.", "py:a."});
   CHECK(sources(group_modules(build.trace, 1)) == Names{"py:", "py:a"});
 }
+
+TEST_CASE("group: counted calls stay between the same objects", "[group]") {
+  TraceBuilder build = numpy();
+  const NodeId blas = build.library("/usr/lib/libblas.so.3", 10);
+  NodeId umath{};
+  for (std::size_t i = 0; i < build.trace.graph.nodes().size(); ++i) {
+    const NodeId id{static_cast<std::uint32_t>(i)};
+    umath = display_name(build.trace.graph[id]) == "_umath_linalg.so" ? id : umath;
+  }
+  build.trace.calls = CallWatch{1'000'000'000, {{umath, blas, 7}}, 0};
+  const Trace cut = group_modules(build.trace, 1);
+  REQUIRE(cut.calls);
+  CHECK(display_name(cut.graph[cut.calls->pairs[0].caller]) == "_umath_linalg.so");
+  CHECK(display_name(cut.graph[cut.calls->pairs[0].callee]) == "libblas.so.3");
+}

@@ -111,6 +111,19 @@ TEST_CASE("calls options: -x and -S are seen from outside", "[cli]") {
   }
 }
 
+TEST_CASE("calls options: the file's name chooses a picture", "[cli]") {
+  const auto dot = parsed({"-o", "x.dot"});
+  CHECK(dot.form == CallsRequest::Form::dot);
+  CHECK(dot.image.empty());
+  CHECK(dot.group == CallGroup::libraries);
+  CHECK(parsed({"-o", "x.SVG"}).image == "svg");
+  CHECK(parsed({"--count", "-o", "x.png"}).form == CallsRequest::Form::dot);
+  CHECK(parsed({"--json", "-o", "x.json"}).form == CallsRequest::Form::json);
+  CHECK(refusal({"-o", "x.dot", "--group", "thread"}).find("a picture shows libraries") !=
+        std::string::npos);
+  CHECK(refusal({"-o", "x.svg", "-T"}).find("about lines") != std::string::npos);
+}
+
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
   for (const Words& words : {Words{"-d", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "16385"}}) {
     const auto text = refusal(words);
@@ -139,11 +152,19 @@ TEST_CASE("calls options: processes instead of a command", "[cli]") {
   CHECK(calls.processes == std::vector<std::int32_t>{12, 13});
   CHECK(calls.seconds == std::chrono::milliseconds(500));
   CHECK(calls.command.empty());
+  const auto outside = run({"-p", "12", "-S"});
+  REQUIRE(std::holds_alternative<Request>(outside));
+  CHECK(std::get<CallsRequest>(std::get<Request>(outside)).system_calls);
+  CHECK(std::get<CallsRequest>(std::get<Request>(outside)).no_imports);
   for (const Words& words : {Words{"-p", "1", "ls"},
                              {"-f", "-p", "1"},
                              {"-p", "0"},
                              {"-p", "x"},
-                             {"-p", "1", "-d", "0"}}) {
+                             {"-p", "1", "-d", "0"},
+                             {"-p", "1", "-x", "main"},
+                             {"-p", "1", "--engine", "ptrace"},
+                             {"-p", "1", "-S", "-e", "open"},
+                             {"-p", "1", "-p", "2", "-S"}}) {
     const auto refused = run(words);
     REQUIRE(std::holds_alternative<Leave>(refused));
     CHECK(std::get<Leave>(refused).status == 2);

@@ -172,6 +172,30 @@ TEST_CASE("options: what an answer has no use for is refused, not dropped", "[cl
       std::holds_alternative<Request>(parse_options({"--timeout", "9", "record", "1", "-o", "x"})));
 }
 
+TEST_CASE("options: calls are counted of a process, for lists of libraries", "[cli]") {
+  CHECK(trace_request({"1", "--calls", "2.5"}).calls == std::chrono::milliseconds(2500));
+  CHECK(trace_request({"1", "--calls", "1", "--csv"}).calls);
+  CHECK(trace_request({"1", "--calls", "1", "-o", "x.json"}).calls);
+  CHECK_FALSE(trace_request({"1"}).calls);
+  for (const Words& words : {Words{"--calls", "1"},
+                             Words{"/bin/true", "--calls", "1"},
+                             Words{"--calls", "1", "--run", "true"},
+                             Words{"--calls", "1", "--from", "x.json"},
+                             Words{"1", "--calls", "0"},
+                             Words{"1", "--calls", "x"},
+                             Words{"1", "--calls", "1", "--tree"},
+                             Words{"1", "--calls", "1", "--findings"},
+                             Words{"1", "--calls", "1", "--why", "libc"},
+                             Words{"1", "--calls", "1", "--unused"},
+                             Words{"1", "--calls", "1", "-o", "x.svg"},
+                             Words{"1", "--calls", "1", "-o", "x.html"}}) {
+    const Leave left = leave(words);
+    INFO(words.back() << ": " << left.err);
+    CHECK(left.status == 2);
+    CHECK(left.err.find("hint: ") != std::string::npos);
+  }
+}
+
 TEST_CASE("options: forms exclude each other, and so do targets", "[cli]") {
   CHECK(leave({"1", "--json", "--csv"}).status == 2);
   CHECK(leave({"1", "--from", "x.json"}).status == 2);

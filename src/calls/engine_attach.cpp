@@ -1,0 +1,116 @@
+#include "calls/engine_attach.hpp"
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "calls/engine.hpp"
+#include "tracee/thread_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+namespace tracso::calls {
+namespace {
+
+using tracee::StopKind;
+
+std::vector<pid_t> threads_of(const ProcessSource& process) {
+  std::vector<pid_t> threads;
+  if (const auto names = process.list("task")) {
+    for (const auto& name : *names) {
+      if (const auto number = parse_unsigned(name)) {
+        threads.push_back(static_cast<pid_t>(*number));
+      }
+    }
+  }
+  return threads;
+}
+
+}  // namespace
+
+void go_on_waiting(pid_t thread) {
+  const auto state = tracee::ThreadState::of(thread);
+  if (state && state->interrupted_call()) {
+    state->give_to(thread);
+  }
+}
+
+// Threads that are made meanwhile by one that we have come with it, by the kernel's own doing; so
+// the list is read until there is nobody new in it.
+Result<Done> Engine::attach(const ProcessSource& process) {
+  pid_ = process.pid();
+  auto traced = std::make_shared<EngineProcess>();
+  traced->pid = pid_;
+  traced->memory = std::make_shared<EngineMemory>();
+  for (bool more = true; more;) {
+    more = false;
+    for (const pid_t number : threads_of(process)) {
+      if (threads_.count(number) != 0) {
+        continue;
+      }
+      const int problem = tracee::seize(number, tracee::Follow::everything);
+      if (problem != 0 && threads_.empty()) {
+        return errno_error(problem, "trace process", std::to_string(pid_));
+      }
+      if (problem == 0 && tracee::interrupt(number) == 0) {
+        add_thread(number, traced).attached = true;
+        more = true;
+      }
+    }
+  }
+  if (threads_.empty()) {
+    return errno_error(ESRCH, "trace process", std::to_string(pid_));
+  }
+  executed_ = true;
+  traced->program = begin_program(pid_);
+  return Done{};
+}
+
+// true: it is not ours any more.
+bool Engine::leave_thread(EngineThread& thread, tracee::Stop stop) {
+  switch (stop.kind) {
+    case StopKind::trap:
+      go_on_waiting(thread.number);
+      return tracee::detach(thread.number, 0);
+    case StopKind::group_stop:
+      return tracee::detach(thread.number, 0);
+    case StopKind::signal:
+      return tracee::detach(thread.number, stop.value);
+    default:                             // at a system call, a birth, an exec, its end
+      tracee::interrupt(thread.number);  // again: any other stop has taken the former one away
+      tracee::resume(thread.number, 0);
+      return false;
+  }
+}
+
+bool Engine::leave() {
+  constexpr std::chrono::seconds limit{2};
+  constexpr std::chrono::microseconds pause{200};
+  for (const auto& [number, thread] : threads_) {
+    tracee::interrupt(number);
+  }
+  for (const auto& [number, early] : early_) {
+    tracee::detach(number, 0);
+  }
+  early_.clear();
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!threads_.empty() && std::chrono::steady_clock::now() < end) {
+    const auto report = next_report();
+    if (!report) {
+      std::this_thread::sleep_for(pause);
+      continue;
+    }
+    const auto stop = tracee::decode_status(report->status);
+    const auto found = threads_.find(report->thread);
+    if (stop.kind == StopKind::exited || stop.kind == StopKind::killed) {
+      on_end(*report);
+    } else if (found == threads_.end()) {
+      tracee::detach(report->thread, 0);  // born just now
+    } else if (leave_thread(found->second, stop)) {
+      threads_.erase(found);
+    }
+  }
+  return threads_.empty();
+}
+
+}  // namespace tracso::calls
