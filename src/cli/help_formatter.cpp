@@ -52,6 +52,24 @@ std::string name_of(const CLI::Option& option) {
   return name + (value ? " " + (shown.starts_with('{') ? "WHICH" : shown) : "");
 }
 
+// "  tracso calls -c CMD      a table": examples whose words stand below them if one is too wide.
+std::string fitted(std::string_view footer, std::size_t columns) {
+  constexpr std::size_t indent = 2, below = 6;
+  const auto lines = split(footer, '\n');
+  const bool too_wide = std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
+    return display_width(line) > columns;
+  });
+  std::string out;
+  for (const std::string_view line : lines) {
+    const std::size_t gap = too_wide && line.size() > indent ? line.find("  ", indent) : line.npos;
+    out += gap == line.npos ? wrapped(line, {columns, 0, below})
+                            : std::string(line.substr(0, gap)) + "\n" + std::string(below, ' ') +
+                                  wrapped(trim(line.substr(gap)), {columns, below, below});
+    out += "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 HelpFormatter::HelpFormatter(std::size_t columns)
@@ -108,7 +126,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {
   if (app->get_parent() != nullptr) {
-    return app->get_footer().empty() ? "" : "\n" + app->get_footer() + "\n";
+    return app->get_footer().empty() ? "" : "\n" + fitted(app->get_footer(), columns_);
   }
   constexpr std::size_t before = 40;
   std::string out = "\nExamples:\n";

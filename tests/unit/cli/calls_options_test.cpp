@@ -139,10 +139,16 @@ TEST_CASE("calls options: processes instead of a command", "[cli]") {
   CHECK(calls.processes == std::vector<std::int32_t>{12, 13});
   CHECK(calls.seconds == std::chrono::milliseconds(500));
   CHECK(calls.command.empty());
+  const auto twice = run({"-p", "12", "-p", "13", "-p", "12", "-c"});
+  REQUIRE(std::holds_alternative<Request>(twice));
+  CHECK(std::get<CallsRequest>(std::get<Request>(twice)).processes ==
+        std::vector<std::int32_t>{12, 13});
   for (const Words& words : {Words{"-p", "1", "ls"},
                              {"-f", "-p", "1"},
                              {"-p", "0"},
                              {"-p", "x"},
+                             {"-p", "1", "-d", "nan"},
+                             {"-p", "1", "-d", "inf"},
                              {"-p", "1", "-d", "0"}}) {
     const auto refused = run(words);
     REQUIRE(std::holds_alternative<Leave>(refused));

@@ -66,6 +66,17 @@ TEST_CASE("help: five groups, every option in one of them", "[cli][help]") {
   }
 }
 
+TEST_CASE("help: of every subcommand it fits 80 columns", "[cli][help]") {
+  for (const char* command : {"calls", "dump", "record"}) {
+    const std::string help = leave({command, "--help"}).out;
+    CHECK(has(help, command));
+    for (const auto line : split(help, '\n')) {
+      INFO(line);
+      CHECK(display_width(line) <= 80);
+    }
+  }
+}
+
 TEST_CASE("help: the manual page and --help know the same options", "[cli][help]") {
   const std::string manual = test::read_file(test::tests_file("../docs/tracso.1"));
   const std::size_t begin = manual.find(".SH OPTIONS");
