@@ -2,6 +2,7 @@
 // From a target to a trace: the whole of what tracso can see of it at one moment.
 
 #include "tracso/module_files.hpp"
+#include "tracso/python_pools.hpp"
 #include "tracso/result.hpp"
 #include "tracso/target.hpp"
 #include "tracso/trace.hpp"
@@ -28,6 +29,8 @@ struct SnapshotOptions {
   bool costs = false;        ///< resident and private bytes
   /// With costs: also the whole process by use, for which heads of the heap's pools are read.
   bool memory_classes = true;
+  /// Of a recording: how much of the memory is Python's pools; nullopt: they are looked for.
+  std::optional<PoolsByMapping> python_pools;
   bool relocations = false;    ///< pages that the loader writes to; reads tables of every file
   bool dlopen_hints = false;   ///< look for who may have called dlopen; reads whole files
   bool distributions = false;  ///< of Python modules; reads what installers wrote down

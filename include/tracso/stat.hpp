@@ -91,6 +91,9 @@ struct LineChange {
 struct Attribution {
   std::optional<std::int64_t> first_ns;  ///< when, since the start of the command or of the watch
   std::int64_t last_ns = 0;
+  /// How the moments were chosen: "Py_RunMain" (Python is set up), "Py_FinalizeEx" (its last whole
+  /// moment), "exit stop", "look" (any); the first is empty where there was one look.
+  std::string first_moment, last_moment;
   ResidentParts parts;
   std::string python_version;           ///< empty: objects were not counted
   Change objects, object_bytes;         ///< all that the collector tracks

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace tracso {
@@ -351,7 +352,8 @@ std::optional<double> parse_decimal(std::string_view digits) {
   double value = 0;
   const char* end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, value, std::chars_format::fixed);
-  if (digits.empty() || error != std::errc{} || rest != end || !(value >= 0)) {
+  if (digits.empty() || error != std::errc{} || rest != end || !(value >= 0) ||
+      value > std::numeric_limits<double>::max()) {  // "inf" is read as a number too
     return std::nullopt;
   }
   return value;

@@ -77,6 +77,7 @@ Result<ForeignFile> ForeignFile::make_file(tracee::BorrowedThread& thread,
   struct stat owner {};
 
   ::stat(fmt::format("/proc/{}", process).c_str(), &owner);
+  bool full = false;
   for (const char* path : {"dev/shm", "tmp", "var/tmp", "run"}) {
     ForeignFile file;
     file.folder_ = open_folder(root.get(), path);
@@ -105,6 +106,14 @@ Result<ForeignFile> ForeignFile::make_file(tracee::BorrowedThread& thread,
       file.number_ = *number;
       return file;
     }
+    full = number && *number == -EMFILE;
+  }
+  if (full) {
+    return Error{ErrorKind::unsupported,
+                 "attach to process",
+                 std::to_string(process),
+                 "it has no free descriptor: as many are open as it may have",
+                 fmt::format("prlimit --pid {} --nofile=LIMIT lets it have more", process)};
   }
   return Error{
       ErrorKind::unsupported,

@@ -65,6 +65,9 @@ void define_attaching(CLI::App& app, CallsWords& words) {
       ->allow_extra_args(false);
   app.add_option("-d,--duration", words.seconds, "with -p: for so long (else until Ctrl-C)")
       ->check(CLI::Range(0.001, 1e6).description(""))
+      ->check([](const std::string& word) {  // "nan" lies in any range
+        return parse_decimal(word) ? "" : "'" + printable(word) + "' is not a number of seconds";
+      })
       ->type_name("SECONDS");
 }
 
@@ -268,7 +271,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   }
   CallsRequest request;
   request.command = std::move(command);
-  request.processes = words.processes;
+  for (const std::int32_t process : words.processes) {  // one is attached to once
+    if (std::find(request.processes.begin(), request.processes.end(), process) ==
+        request.processes.end()) {
+      request.processes.push_back(process);
+    }
+  }
   if (words.seconds) {
     request.seconds = std::chrono::milliseconds(std::llround(*words.seconds * 1000));
   }

@@ -213,6 +213,10 @@ std::optional<Leave> mismatch(const StatWords& words) {
     return usage_error("--used needs a time to look: --for SECONDS",
                        "tracso stat -p 4192 --used --for 10");
   }
+  if (!command && words.no_leaks && words.watch_for.empty()) {
+    return usage_error("--no-leaks with -p needs a time to look: --for SECONDS",
+                       "tracso stat -p 4192 --no-leaks --for 10");
+  }
   if (!command && !words.sample.empty() && words.watch_for.empty()) {
     return usage_error("--sample with -p needs a time to look: --for SECONDS",
                        "tracso stat -p 4192 --sample 5 --for 10");

@@ -207,7 +207,8 @@ void add_memory_costs(Workspace& work, const Result<std::string>& text) {
   memory.add(*costs);
   memory.store();
   if (work.options.memory_classes) {
-    work.trace.memory = classify_memory(*work.target.process, *costs).memory;
+    work.trace.memory =
+        classify_memory(*work.target.process, *costs, work.options.python_pools).memory;
   }
 }
 

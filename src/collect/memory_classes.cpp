@@ -140,7 +140,9 @@ void add_by_class(MemoryByClass& classes,
   classes[what].add(rest_of(use, python));
 }
 
-QuickClasses classify_memory(const ProcessSource& process, std::span<const MappingCost> mappings) {
+QuickClasses classify_memory(const ProcessSource& process,
+                             std::span<const MappingCost> mappings,
+                             const std::optional<PoolsByMapping>& known) {
   QuickClasses out;
   std::set<std::pair<std::uint64_t, std::uint64_t>> code;
   for (const MappingCost& cost : mappings) {
@@ -152,10 +154,18 @@ QuickClasses classify_memory(const ProcessSource& process, std::span<const Mappi
     }
   }
   std::function<std::uint64_t(const Mapping&)> python_bytes;
-  if (out.is_python) {
+  if (out.is_python && known) {
+    python_bytes = [&](const Mapping& mapping) {
+      const auto found = known->find(mapping.start);
+      return found == known->end() ? 0 : found->second;
+    };
+  } else if (out.is_python) {
     python_bytes = [&](const Mapping& mapping) {
       const python::PoolUse use = python::pools_in(process, mapping.start, mapping.end);
       out.python_blocks += use.blocks;
+      if (use.pools != 0) {
+        out.pools[mapping.start] = use.pools;
+      }
       return use.pools;
     };
   }

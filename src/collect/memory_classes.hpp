@@ -1,6 +1,7 @@
 #pragma once
 // What each mapping of a process is for.
 
+#include "tracso/python_pools.hpp"
 #include "tracso/resources.hpp"
 #include "tracso/target.hpp"
 
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace tracso {
@@ -38,11 +40,13 @@ struct QuickClasses {
   MemoryByClass memory;
   bool is_python = false;
   std::uint64_t python_blocks = 0;  ///< of the pools of class python: bytes that hold something
+  PoolsByMapping pools;             ///< of class python, those that are none left out
 };
 
-/// Reads the heads of pools in anonymous memory if it is a Python.
+/// Reads the heads of pools in anonymous memory if it is a Python, unless they are known already.
 QuickClasses classify_memory(const ProcessSource& process,
-                             std::span<const proc::MappingCost> mappings);
+                             std::span<const proc::MappingCost> mappings,
+                             const std::optional<PoolsByMapping>& known = std::nullopt);
 
 /// Errors: those of reading or parsing smaps.
 Result<QuickClasses> quick_memory_classes(const ProcessSource& process);

@@ -82,7 +82,9 @@ bool AttributionLooks::look_at_python(const ProbeInput& input,
 }
 
 // Whether its Python works is asked first: what it takes before is not its own yet.
-void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopper) {
+void AttributionLooks::take(const LiveTarget& live,
+                            const python::Stopper& stopper,
+                            std::string_view moment) {
   const auto input = input_of(live);
   if (!input) {
     return;
@@ -94,6 +96,7 @@ void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopp
   }
   AttributionLook now;
   now.at_ns = (Clock::now() - begin_).count();
+  now.moment = moment;
   now.memory = classes->memory;
   Looks* into = &looks_;
   if (classes->is_python) {
@@ -101,7 +104,9 @@ void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopp
     if (looks_.first && !looks_.first->python_blocks) {
       begin_anew();  // that was before its Python was even mapped
     }
-    if (!living) {
+    if (!living && moment != any_moment && moment != "exit stop") {
+      into->no_objects = into->no_lines = living.error().reason;  // it works, and cannot be read
+    } else if (!living) {
       into = &unclear_;
       into->no_objects = into->no_lines =
           "its Python was not at work at any look (it began or ended, or: " +
@@ -113,13 +118,30 @@ void AttributionLooks::take(const LiveTarget& live, const python::Stopper& stopp
   (into->first ? into->last : into->first) = std::move(now);
 }
 
-void AttributionLooks::look(std::int32_t thread, const python::Stopper& stopper) {
+void AttributionLooks::look(std::int32_t thread,
+                            const python::Stopper& stopper,
+                            std::string_view moment) {
+  if (complete_) {
+    return;
+  }
   const auto start = cpu_time();
   if (const auto live = LiveTarget::open(thread)) {
-    take(*live, stopper);
+    take(*live, stopper, moment);
   }
   due_ = Clock::now() +
          std::max<Clock::duration>(shortest_interval, (cpu_time() - start) * (share - 1));
+}
+
+void AttributionLooks::look_at_python_moment(const launch::Moment& moment) {
+  const auto begin = Clock::now();
+  const std::string_view name = launch::moment_name(moment.kind);
+  if (moment.kind == launch::MomentKind::python_begin) {
+    begin_anew();  // what was seen before is its start
+  }
+  look(moment.thread, {}, name);
+  const auto& latest = looks_.last ? looks_.last : looks_.first;
+  complete_ = moment.kind == launch::MomentKind::python_end && latest && latest->moment == name;
+  held_ += Clock::now() - begin;
 }
 
 void AttributionLooks::look_if_due(std::int32_t pid) {
@@ -135,6 +157,10 @@ std::optional<Attribution> AttributionLooks::result() const {
   }
   Attribution out = last ? compare_looks(first, *last) : compare_looks(std::nullopt, *first);
   const AttributionLook& latest = last ? *last : *first;
+  out.stopped += held_;
+  if (latest.moment == any_moment && !untold_end_.empty()) {
+    out.not_told.push_back("what came after the last look: " + untold_end_);
+  }
   if (!latest.python_blocks) {
     out.not_told.emplace_back("it is no Python: objects and lines are not told");
     return out;

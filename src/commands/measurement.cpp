@@ -37,6 +37,11 @@ launch::RunOptions Measurement::options(bool output_to_stderr) {
   options.on_executed = [this](const launch::Moment& moment) { executed(moment); };
   options.on_thread_end = [this](const launch::ThreadEnd& end) { thread_ended(end); };
   options.on_whole = [this](const launch::Moment& moment) { whole(moment); };
+  if (attribution_) {
+    options.on_python = [this](const launch::Moment& moment) {
+      attribution_->look_at_python_moment(moment);
+    };
+  }
   const bool needs_short = !request_.trace || request_.baseline_after || attribution_;
   options.interval = needs_short    ? short_interval
                      : on_interval_ ? stream_interval
@@ -123,7 +128,7 @@ void Measurement::whole(const launch::Moment& moment) {
     stat.cpu_ns = *cpu - cpu_before_;
   }
   if (attribution_) {
-    attribution_->look(thread, {});
+    attribution_->look(thread, {}, stat.exact ? stat.moment : "look");
   }
   look_at_costs(thread, stat, request_.verbose);
   stat.descriptors =
@@ -231,6 +236,15 @@ Stat Measurement::assemble(const launch::RunResult& result) {
   return stat;
 }
 
+// Why --attribution may have no look at the last whole moment of a Python.
+std::string Measurement::why_no_end(const launch::RunResult& result) const {
+  return !request_.trace ? "without ptrace nothing tells that it is about to end"
+         : !result.python_watched
+             ? "no Python was among the libraries that the program began with, so its end is not "
+               "seen"
+             : "its Python could not be read when it was about to end";
+}
+
 StatRun Measurement::finish(const launch::RunResult& result) {
   StatRun run{assemble(result), result.interrupted_by};
   Stat& stat = run.stat;
@@ -246,10 +260,11 @@ StatRun Measurement::finish(const launch::RunResult& result) {
   }
   stat.activity = activity_since(stat.activity, activity_before_);
   if (attribution_) {
+    attribution_->end(why_no_end(result));
     add_attribution(*attribution_, stat);
   }
   if (sampling_) {
-    stat.samples = sampling_->stop();
+    add_samples(sampling_->stop(), stat);
   }
   if (request_.baseline_after && !after_warm_up_) {
     stat.notices.push_back({"warm-up-not-reached",

@@ -45,6 +45,7 @@ class Measurement {
   void take_orphans(std::int32_t command);
   void look_from_afar(std::int32_t pid);
   void tell(const std::string& line) const;  // -v
+  std::string why_no_end(const launch::RunResult& result) const;
   Stat assemble(const launch::RunResult& result);
 
   const StatRequest& request_;

@@ -46,6 +46,13 @@ void MemorySampling::start(std::int32_t pid) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+void add_samples(std::optional<MemorySamples> samples, Stat& into) {
+  if (samples && into.peak) {
+    into.peak = std::max(*into.peak, samples->resident.bytes);
+  }
+  into.samples = std::move(samples);
+}
+
 std::optional<MemorySamples> MemorySampling::stop() {
   if (thread_.joinable()) {
     thread_.request_stop();

@@ -31,4 +31,8 @@ class MemorySampling {
   std::jthread thread_;
 };
 
+/// What was seen goes into the answer. The kernel's peak is kept by each processor for itself and
+/// added up now and then (some 150 KB too low at times): it is no less than what was seen.
+void add_samples(std::optional<MemorySamples> samples, Stat& into);
+
 }  // namespace tracso

@@ -3,11 +3,13 @@
 #include "tracso/snapshot.hpp"
 
 #include "base/text.hpp"
+#include "collect/memory_classes.hpp"
 #include "commands/output.hpp"
 #include "commands/python.hpp"
 #include "commands/sources.hpp"
 #include "os/disk.hpp"
 #include "os/recording.hpp"
+#include "proc/smaps.hpp"
 #include "python/distributions.hpp"
 #include "python/importers.hpp"
 
@@ -50,6 +52,17 @@ std::optional<PythonFacts> probe_beside(const Target& live,
   }
   notices.insert(notices.end(), own.begin(), own.end());
   return recording.python;
+}
+
+// Of the heap nothing is kept, but how much of which mapping is Python's.
+void note_pools(const Target& live, os::Recording& recording) {
+  const auto smaps = recording.texts.find("smaps");
+  const auto costs = recording.python && smaps != recording.texts.end() && smaps->second
+                         ? proc::parse_smaps(*smaps->second)
+                         : Result<std::vector<proc::MappingCost>>(Error{});
+  if (costs) {
+    recording.python_pools = classify_memory(*live.process, *costs).pools;
+  }
 }
 
 // What would be refused at the end is refused before the process is looked at.
@@ -99,7 +112,7 @@ int record(const RecordRequest& request) {
   options.elf = request.elf;
   options.timeout = request.timeout;
   options.costs = true;            // for who asks the recording about them
-  options.memory_classes = false;  // the heap is not for a recording, not even heads of its pools
+  options.memory_classes = false;  // through these doors heads of Python's pools would be kept
   options.python = [&](const ProbeInput& input, std::vector<Notice>& notices) {
     return probe_beside(live->target(), input, request, recording, notices, refused);
   };
@@ -109,6 +122,7 @@ int record(const RecordRequest& request) {
     return fail(refused ? *refused : with_denial(trace.error(), request.pid));
   }
   static_cast<void>(doors.process->read("status"));
+  note_pools(live->target(), recording);
   if (const auto done = write(recording, request.destination); !done) {
     return fail(done.error());
   }

@@ -137,6 +137,7 @@ Result<Trace> replay_trace(const os::Recording& recording,
   options.distributions = shows_distributions(request);
   options.importers = shows_importers(request);
   options.module_files = recording.module_files;
+  options.python_pools = recording.python_pools;
   options.log = logger(request.verbose);
   options.python = [&](const ProbeInput&, std::vector<Notice>& notices) {
     for (const auto& notice : recording.python_notices) {
@@ -150,11 +151,12 @@ Result<Trace> replay_trace(const os::Recording& recording,
                              options,
                              {true, symbol_depth(request), true},
                              facts);
-  if (trace && trace->memory && recording.python) {
-    trace->notices.push_back({"python-memory-unknown",
-                              "a recording holds nothing of the heap",
-                              "what of it is Python's own counts as heap or other memory",
-                              "tracso --json PID tells them apart"});
+  if (trace && trace->memory && recording.python && !recording.python_pools) {
+    trace->notices.push_back(
+        {"python-memory-unknown",
+         "it is a recording of an older version, which kept nothing of the heap",
+         "what of it is Python's own counts as heap or other memory",
+         "tracso --json PID tells them apart"});
   }
   return trace;
 }

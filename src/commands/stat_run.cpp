@@ -108,7 +108,7 @@ Result<Stat> look_for_stat(const StatRequest& request) {
     add_attribution(*attribution, stat);
   }
   if (sampling) {
-    stat.samples = sampling->stop();
+    add_samples(sampling->stop(), stat);
   }
   stat.children_cpu_ns = children_cpu_time(**process);
   stat.threads_before = threads;

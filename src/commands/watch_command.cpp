@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -71,6 +72,9 @@ std::string sample_text(const WatchState& state, std::uint64_t dropped) {
         state.classes()->uses[i].resident;
   }
   out["by_class"] = state.classes() ? std::move(classes) : Json(nullptr);
+  out["class_age_ns"] = state.classes()
+                            ? Json(std::llround(std::max(state.classes_age(), 0.0) * 1e9))
+                            : Json(nullptr);
   out["dropped"] = dropped;
   return out.dump();
 }

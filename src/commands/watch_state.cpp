@@ -163,6 +163,7 @@ void WatchState::look_at_classes() {
     return;
   }
   classes_ = classes->memory;
+  classes_at_ = since_begin();
   is_python_ = classes->is_python;
   for (std::size_t i = 0; i < memory_class_count; ++i) {
     history_[i].push_back({since_begin(), static_cast<double>(classes_->uses[i].resident)});

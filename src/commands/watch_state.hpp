@@ -58,6 +58,9 @@ class WatchState {
 
   const std::optional<MemoryByClass>& classes() const { return classes_; }
 
+  /// Seconds before the latest sample at which the classes were looked at.
+  double classes_age() const { return samples_.back().seconds - classes_at_; }
+
   /// Seconds.
   double since_begin() const;
 
@@ -90,6 +93,7 @@ class WatchState {
   std::optional<std::map<std::int32_t, std::string>> threads_, children_;
   std::optional<MemoryByClass> classes_;
   ClassHistory history_;
+  double classes_at_ = 0;  // since the begin
   bool is_python_ = false;
   std::size_t looks_ = 0;
   std::optional<std::uint64_t> limit_;

@@ -113,6 +113,8 @@ Attribution compare_looks(const std::optional<AttributionLook>& first,
   Attribution out;
   out.first_ns = first ? std::optional(first->at_ns) : std::nullopt;
   out.last_ns = last.at_ns;
+  out.first_moment = first ? first->moment : "";
+  out.last_moment = last.moment;
   out.parts = parts_of(first ? &*first : nullptr, last);
   if (last.objects) {
     const TrackedObjects* before = first && first->objects ? &*first->objects : nullptr;

@@ -13,6 +13,7 @@ namespace tracso {
 /// One look.
 struct AttributionLook {
   std::int64_t at_ns = 0;
+  std::string moment;  ///< as in Attribution::last_moment
   MemoryByClass memory;
   std::optional<std::uint64_t> python_blocks;  ///< nullopt: no Python
   std::optional<TrackedObjects> objects;

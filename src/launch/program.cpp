@@ -25,7 +25,7 @@ Program::Program(tracee::TracedProcess& process,
   }
   const bool narrow = registers->is_32_bit();
   facts_ = parse_auxv(*auxv, narrow ? 4 : 8);
-  if (!options_.breakpoints) {
+  if (!options_.breakpoints && !options_.on_python) {
     return;
   }
   auto& breakpoints = process_.breakpoints();
@@ -58,8 +58,14 @@ Arrival Program::arrive(const tracee::Event& stop) {
   if (loads_ && loads_->arrive(stop)) {
     return Arrival::nothing;
   }
-  if (python_.hit(process_.breakpoints(), thread, address) == PythonEnd::Step::whole) {
-    return Arrival::python_whole;
+  switch (python_.hit(process_.breakpoints(), thread, address)) {
+    case PythonEnd::Step::running:
+      return Arrival::python_begun;
+    case PythonEnd::Step::whole:
+      return Arrival::python_whole;
+    case PythonEnd::Step::begun:
+    case PythonEnd::Step::not_ours:
+      break;
   }
   if (address == facts_.entry) {
     started_ = true;
@@ -163,7 +169,11 @@ void Program::give_loads(RunResult& result) {
 }
 
 void Program::watch_python(pid_t stopped) {
-  python_found_ = python_.watch(process_.breakpoints(), *door_, stopped);
+  python_found_ =
+      python_.watch(process_.breakpoints(),
+                    *door_,
+                    stopped,
+                    options_.on_python ? PythonEnd::Watch::begin_and_end : PythonEnd::Watch::end);
 }
 
 }  // namespace tracso::launch

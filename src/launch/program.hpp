@@ -19,8 +19,9 @@ namespace tracso::launch {
 
 /// What a stop at one of its breakpoints has come to.
 enum class Arrival : std::uint8_t {
-  nothing,      ///< resume it
-  python_whole  ///< the last moment of a whole Python is now
+  nothing,       ///< resume it
+  python_begun,  ///< a Python is about to run its program (on_python)
+  python_whole   ///< the last moment of a whole Python is now
 };
 
 class Program {
@@ -42,6 +43,9 @@ class Program {
 
   /// Does now, after that thread has been resumed, what can be done while it runs.
   void look_ahead();
+
+  /// A Python was found in it whose end is watched.
+  bool watches_python() const { return python_found_; }
 
   /// What the loader has refused so far, with record_loads.
   std::vector<FailedLoad> failures() const;

@@ -13,6 +13,7 @@ namespace {
 // Py_Exit too: in 3.13 it does not go through Py_FinalizeEx. 2.7 has no Py_FinalizeEx.
 constexpr std::array<std::string_view, 3> beginnings = {
     "Py_FinalizeEx", PythonEnd::mark, "Py_Exit"};
+constexpr std::array<std::string_view, 1> mains = {"Py_RunMain"};
 constexpr std::array<std::string_view, 4> last_moments = {
     "PyGC_Collect", "_PyGC_CollectIfEnabled", "PyOS_FiniInterrupts", "PyImport_Cleanup"};
 
@@ -58,7 +59,8 @@ bool contains(const std::vector<std::uint64_t>& addresses, std::uint64_t address
 
 bool PythonEnd::watch(tracee::Breakpoints& breakpoints,
                       const ProcessSource& process,
-                      pid_t stopped) {
+                      pid_t stopped,
+                      Watch what) {
   const auto text = process.read("maps");
   const auto mappings = text ? proc::parse_maps(*text) : Result<std::vector<Mapping>>(text.error());
   if (!mappings) {
@@ -80,13 +82,21 @@ bool PythonEnd::watch(tracee::Breakpoints& breakpoints,
     ++pythons;
     find_symbols(process, *image, beginnings, beginnings_);
     find_symbols(process, *image, last_moments, last_moments_);
+    if (what == Watch::begin_and_end) {
+      find_symbols(process, *image, mains, mains_);
+    }
   }
+  insert_all(breakpoints, stopped, mains_);
   return insert_all(breakpoints, stopped, beginnings_);
 }
 
 PythonEnd::Step PythonEnd::hit(tracee::Breakpoints& breakpoints,
                                pid_t stopped,
                                std::uint64_t address) {
+  if (contains(mains_, address)) {
+    remove_all(breakpoints, stopped, mains_);
+    return Step::running;
+  }
   if (!begun_ && contains(beginnings_, address)) {
     begun_ = true;
     remove_all(breakpoints, stopped, beginnings_);

@@ -27,8 +27,14 @@ class PythonEnd {
   /// What a hit breakpoint means.
   enum class Step : std::uint8_t {
     not_ours,  ///< it is not one of these
+    running,   ///< the program begins (Watch::begin_and_end)
     begun,     ///< finalization begins; the next breakpoints are in
     whole      ///< this is the moment; all breakpoints of this are out
+  };
+
+  enum class Watch : std::uint8_t {
+    end,
+    begin_and_end  ///< Py_RunMain too, of 3.8 and later: what python's own main calls
   };
 
   /// A function that every object exports which holds a Python.
@@ -36,13 +42,16 @@ class PythonEnd {
 
   /// Looks for Pythons in what is mapped and watches the beginnings of their end. `stopped` is a
   /// stopped thread. false: there is none, or none that can be watched.
-  bool watch(tracee::Breakpoints& breakpoints, const ProcessSource& process, pid_t stopped);
+  bool watch(tracee::Breakpoints& breakpoints,
+             const ProcessSource& process,
+             pid_t stopped,
+             Watch what);
   Step hit(tracee::Breakpoints& breakpoints, pid_t stopped, std::uint64_t address);
 
   bool has_begun() const { return begun_; }
 
  private:
-  std::vector<std::uint64_t> beginnings_, last_moments_;
+  std::vector<std::uint64_t> mains_, beginnings_, last_moments_;
   bool begun_ = false;
 };
 

@@ -12,6 +12,8 @@ namespace tracso::launch {
 
 std::string_view moment_name(MomentKind kind) {
   switch (kind) {
+    case MomentKind::python_begin:
+      return "Py_RunMain";
     case MomentKind::python_end:
       return "Py_FinalizeEx";
     case MomentKind::exit_stop:

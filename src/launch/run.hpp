@@ -28,15 +28,16 @@ namespace tracso::launch {
 
 /// How a moment was chosen.
 enum class MomentKind : std::uint8_t {
-  python_end,  ///< Python has run its exit functions and still has its modules
-  exit_stop,   ///< the process ends: it returned, called exit, or was killed
-  idle,        ///< as asked for with At::idle
-  elapsed,     ///< as asked for with At::seconds
-  detached,    ///< a second Ctrl-C
-  last_look    ///< tracing is not permitted: one of several looks at a running process
+  python_begin,  ///< Python is set up and is about to run the program (on_python only)
+  python_end,    ///< Python has run its exit functions and still has its modules
+  exit_stop,     ///< the process ends: it returned, called exit, or was killed
+  idle,          ///< as asked for with At::idle
+  elapsed,       ///< as asked for with At::seconds
+  detached,      ///< a second Ctrl-C
+  last_look      ///< tracing is not permitted: one of several looks at a running process
 };
 
-/// "Py_FinalizeEx", "exit stop", "idle", "seconds", "detached", "last look".
+/// "Py_RunMain", "Py_FinalizeEx", "exit stop", "idle", "seconds", "detached", "last look".
 std::string_view moment_name(MomentKind kind);
 
 /// A dlopen (or a start) that the loader refused.
@@ -128,7 +129,11 @@ struct RunOptions {
 
   // For who measures the command and wants nothing changed in it:
   bool breakpoints = true;  ///< false: the moment is always the exit stop, as if it had no Python
-  bool trace = true;        ///< false: as if tracing were not permitted, without the notice
+  /// Called at python_begin and python_end, stopped there, if set: the only breakpoints are then
+  /// those of these moments, three at a time at most, and neither of them is the moment of
+  /// on_whole.
+  std::function<void(const Moment&)> on_python;
+  bool trace = true;  ///< false: as if tracing were not permitted, without the notice
   /// Called when the program is about to run its first instruction, stopped there (not where it is
   /// not traced); again after each exec of its own.
   std::function<void(const Moment&)> on_executed;
@@ -169,6 +174,8 @@ struct RunResult {
   /// How many children had files that on_child was to be told of and was not.
   std::size_t unshown_children = 0;
   std::size_t unlisted_children = 0;  ///< there were too many
+  /// on_python would have been called: the program that it was last had a Python from its start.
+  bool python_watched = false;
   /// Pages of code that are private copies only because breakpoints were in them.
   std::vector<std::uint64_t> touched_pages;
   /// With record_loads: of the program that the command is at its end, in the order of loading.

@@ -106,6 +106,7 @@ Result<RunResult> Session::finish() {
   result_.unlisted_children = children_.untold();
   if (program_) {
     program_->give_loads(result_);
+    result_.python_watched = program_->watches_python();
   }
   if (children_.untold() > 0) {
     note({"children-not-listed",
@@ -207,10 +208,20 @@ void Session::on_executed(const Event& event) {
 void Session::on_breakpoint(const Event& event) {
   if (!program_) {
     process_.breakpoints().remove(event.thread, event.address);
-  } else if (program_->arrive(event) == Arrival::python_whole) {
-    take(MomentKind::python_end, process_.pid());
+  } else if (const Arrival arrival = program_->arrive(event); arrival != Arrival::nothing) {
+    on_python(arrival == Arrival::python_begun ? MomentKind::python_begin : MomentKind::python_end);
   }
   process_.resume(event.thread);
+}
+
+void Session::on_python(MomentKind kind) {
+  if (options_.on_python) {
+    options_.on_python(
+        {kind, process_.pid(), process_.pid(), Clock::now() - start_, /*stopped=*/true});
+  }
+  if (options_.breakpoints && kind == MomentKind::python_end) {
+    take(kind, process_.pid());
+  }
 }
 
 // At the exit of the main thread the memory is whole, unless it only ends itself (pthread_exit) and

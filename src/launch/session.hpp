@@ -43,6 +43,7 @@ class Session {
   void handle(const Event& event);
   void on_executed(const Event& event);
   void on_breakpoint(const Event& event);
+  void on_python(MomentKind kind);
   void on_exiting(const Event& event);
   void on_signal_to_command(const Event& event);
   void on_child_executed(std::int32_t pid);

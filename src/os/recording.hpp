@@ -4,6 +4,7 @@
 // is an Error, never a guess.
 
 #include "tracso/module_files.hpp"
+#include "tracso/python_pools.hpp"
 #include "tracso/python_probe.hpp"
 #include "tracso/target.hpp"
 
@@ -37,8 +38,9 @@ struct Recording {
       opened;  ///< by path, or "map:START-END": index into files
   std::vector<RecordedFile> files;
   std::map<std::string, Result<CommandOutput>> commands;  ///< by the words of the command
-  std::optional<PythonFacts> python;        ///< what the probe found; its memory is not recorded
-  std::optional<ModuleFiles> module_files;  ///< what was read of files beside the modules
+  std::optional<PythonFacts> python;           ///< what the probe found; its memory is not recorded
+  std::optional<ModuleFiles> module_files;     ///< what was read of files beside the modules
+  std::optional<PoolsByMapping> python_pools;  ///< nullopt: no Python, or an older recording
   std::vector<std::vector<std::string>> python_notices;  ///< code, text, effect, what to try
 };
 

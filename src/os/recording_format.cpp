@@ -176,6 +176,9 @@ Recording recording_from(const Json& json, const std::string& data) {
   if (const auto found = json.find("module_files"); found != json.end() && !found->is_null()) {
     recording.module_files = module_files_from(*found);
   }
+  if (const auto found = json.find("python_pools"); found != json.end() && !found->is_null()) {
+    recording.python_pools = pools_from(*found);
+  }
   for (const auto& notice : json.at("python_notices")) {
     recording.python_notices.push_back(texts_from(notice));
   }
@@ -214,6 +217,8 @@ std::map<std::string, std::string> pack_recording(const Recording& recording) {
   json["python"] = recording.python ? python_json(*recording.python) : Json(nullptr);
   json["module_files"] =
       recording.module_files ? module_files_json(*recording.module_files) : Json(nullptr);
+  json["python_pools"] =
+      recording.python_pools ? pools_json(*recording.python_pools) : Json(nullptr);
   json["python_notices"] = Json::array();
   for (const auto& notice : recording.python_notices) {
     json["python_notices"].push_back(texts_json(notice));

@@ -122,6 +122,22 @@ PythonFacts python_from(const Json& json) {
   return facts;
 }
 
+Json pools_json(const PoolsByMapping& pools) {
+  Json out = Json::array();
+  for (const auto& [start, bytes] : pools) {
+    out.push_back({start, bytes});
+  }
+  return out;
+}
+
+PoolsByMapping pools_from(const Json& json) {
+  PoolsByMapping pools;
+  for (const auto& pair : json) {
+    pools[pair.at(0).get<std::uint64_t>()] = pair.at(1).get<std::uint64_t>();
+  }
+  return pools;
+}
+
 Json module_files_json(const ModuleFiles& found) {
   return {{"imports", imports_json(found.imports)},
           {"distributions", distributions_json(found.distributions)}};

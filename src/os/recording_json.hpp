@@ -3,6 +3,7 @@
 // (ISO 8859-1), so that any name survives and plain ones stay readable.
 
 #include "tracso/module_files.hpp"
+#include "tracso/python_pools.hpp"
 #include "tracso/python_probe.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,8 @@ nlohmann::ordered_json python_json(const PythonFacts& facts);
 PythonFacts python_from(const nlohmann::ordered_json& json);
 
 /// What was read of files beside the modules; as above.
+nlohmann::ordered_json pools_json(const PoolsByMapping& pools);
+PoolsByMapping pools_from(const nlohmann::ordered_json& json);
 nlohmann::ordered_json module_files_json(const ModuleFiles& found);
 ModuleFiles module_files_from(const nlohmann::ordered_json& json);
 

@@ -28,10 +28,15 @@ struct Config {
 
 constexpr std::int32_t most_frames_allowed = 65535;
 
-// _PyRuntimeState.tracemalloc of 3.12 and 3.13, and in there.
-constexpr std::uint32_t in_runtime_3_12 = 2768, in_runtime_3_13 = 10080, traces_at = 184,
-                        domains_at = 192;
-constexpr std::uint32_t newest_minor = 13;
+// _PyRuntimeState.tracemalloc (Include/internal/pycore_runtime_structs.h; 3.12 and 3.13:
+// pycore_runtime.h), and in there.
+struct InRuntime {
+  std::uint32_t minor = 0, at = 0;
+};
+
+constexpr std::array<InRuntime, 4> in_runtime = {
+    {{12, 2768}, {13, 10080}, {14, 10296}, {14, 26288}}};  // the last: a debug build
+constexpr std::uint32_t traces_at = 184, domains_at = 192;
 
 // _Py_hashtable_t: 3.8 (buckets, entries, table, bytes of a key) and since (entries, buckets,
 // table). Its entries: next, hash, then key and value: themselves in 3.8, pointers since.
@@ -149,19 +154,24 @@ Result<Tables> Reading::tables_of(const LivingRuntime& runtime) {
   if (minor_ <= 11) {
     return tables_in_file(runtime);
   }
-  const auto at = runtime.runtime.address + (minor_ == 12 ? in_runtime_3_12 : in_runtime_3_13);
-  const auto config = words_.value<Config>(at);
-  const bool known = minor_ <= newest_minor && config && is_plausible(*config) &&
-                     !runtime.located.layout.free_threaded;
-  if (!known) {
-    return error(
-        ErrorKind::unsupported,
-        fmt::format("where this Python 3.{} keeps what tracemalloc traces is not known", minor_));
+  bool found = false;
+  for (const InRuntime& place : in_runtime) {
+    const auto at = runtime.runtime.address + place.at;
+    const auto config = place.minor == minor_ && !runtime.located.layout.free_threaded
+                            ? words_.value<Config>(at)
+                            : std::nullopt;
+    const bool plausible = config && is_plausible(*config);
+    if (plausible && config->tracing == 1) {
+      return Tables{words_.pointer(at + traces_at), words_.pointer(at + domains_at)};
+    }
+    found = found || plausible;
   }
-  if (config->tracing == 0) {
+  if (found) {
     return not_running(error(ErrorKind::not_found, ""));
   }
-  return Tables{words_.pointer(at + traces_at), words_.pointer(at + domains_at)};
+  return error(
+      ErrorKind::unsupported,
+      fmt::format("where this Python 3.{} keeps what tracemalloc traces is not known", minor_));
 }
 
 bool Reading::add(std::uint64_t entry,

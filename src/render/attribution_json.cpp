@@ -29,14 +29,11 @@ Json objects_json(const Attribution& attribution) {
   put_text(out, "python", attribution.python_version);
   out["objects"] = change_json(attribution.objects);
   out["bytes"] = change_json(attribution.object_bytes);
-  out["types"] = Json::array();
-  for (const TypeChange& type : attribution.types) {
-    Json one = Json::object();
+  out["types"] = objects_of(attribution.types, [](Json& one, const TypeChange& type) {
     put_bytes(one, "type", type.type);
     one["objects"] = change_json(type.objects);
     one["bytes"] = change_json(type.bytes);
-    out["types"].push_back(std::move(one));
-  }
+  });
   return out;
 }
 
@@ -44,16 +41,12 @@ Json lines_json(const Attribution& attribution) {
   if (!attribution.lines_known) {
     return nullptr;
   }
-  Json out = Json::array();
-  for (const LineChange& line : attribution.lines) {
-    Json one = Json::object();
+  return objects_of(attribution.lines, [](Json& one, const LineChange& line) {
     put_bytes(one, "file", line.file);
     one["line"] = line.line;
     one["blocks"] = change_json(line.blocks);
     one["bytes"] = change_json(line.bytes);
-    out.push_back(std::move(one));
-  }
-  return out;
+  });
 }
 
 }  // namespace
@@ -65,6 +58,8 @@ Json attribution_json(const std::optional<Attribution>& attribution) {
   Json out = Json::object();
   out["first_ns"] = or_null(attribution->first_ns);
   out["last_ns"] = attribution->last_ns;
+  put_text(out, "first_moment", attribution->first_moment);
+  put_text(out, "last_moment", attribution->last_moment);
   out["parts"] = parts_json(attribution->parts);
   out["tracked_objects"] = objects_json(*attribution);
   out["lines"] = lines_json(*attribution);

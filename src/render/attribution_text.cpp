@@ -3,6 +3,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/text/columns.hpp"
+#include "render/text/wrap.hpp"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,13 @@ std::string seconds(std::int64_t ns) {
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 
+// ", its last whole moment"; empty: an arbitrary one.
+std::string_view moment_text(std::string_view moment) {
+  return moment == "Py_FinalizeEx" ? ", when its Python was about to end"
+         : moment == "exit stop"   ? ", the end of the process"
+                                   : "";
+}
+
 bool has_grown(const Change& number, const Change& bytes) {
   return !number.before || number.after > *number.before || bytes.after > bytes.before.value_or(0);
 }
@@ -46,7 +54,8 @@ class Lines {
   explicit Lines(const RenderOptions& options) : options_(options) {}
 
   void add(std::string_view label, const std::string& text) {
-    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) + text + "\n";
+    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) +
+            wrapped(text, {options_.width, label_columns, label_columns + 2}) + "\n";
   }
 
   void part(std::string_view name, const Change& change, std::string_view says) {
@@ -96,22 +105,22 @@ std::string attribution_text(const RenderOptions& options, const Attribution& at
   const ResidentParts& parts = attribution.parts;
   const bool grew = attribution.first_ns.has_value();
   lines.add(grew ? "growth" : "filled by",
-            fmt::format("resident {}{}",
+            fmt::format("resident {}{}{}",
                         bytes_text(parts.resident),
                         grew ? fmt::format(" from {} to {}",
                                            seconds(*attribution.first_ns),
                                            seconds(attribution.last_ns))
-                             : ""));
+                             : "",
+                        moment_text(attribution.last_moment)));
   if (parts.python_blocks) {
     lines.part(
         "Python's pools", parts.python, fmt::format("in use {}", bytes_text(*parts.python_blocks)));
   }
   lines.part("heap",
              parts.heap,
-             parts.python_blocks ? "malloc: C code, and Python's blocks of more than 512 bytes"
-                                 : "malloc");
-  lines.part("other anonymous", parts.other_anonymous, "large blocks of malloc, other allocators");
-  lines.part("rest", parts.rest, "libraries, stacks, files, shared memory");
+             parts.python_blocks ? "C code, Python's blocks over 512 bytes" : "malloc");
+  lines.part("other anonymous", parts.other_anonymous, "large blocks, other allocators");
+  lines.part("rest", parts.rest, "libraries, stacks, files, shared");
   if (!attribution.python_version.empty()) {
     lines.add("objects",
               fmt::format("{}, {} of what the collector of Python {} tracks (no str, bytes, int, "
@@ -133,7 +142,8 @@ std::string attribution_text(const RenderOptions& options, const Attribution& at
   }
   if (attribution.stopped.count() > 0) {
     lines.add("",
-              fmt::format("it was held for {} to be read", seconds(attribution.stopped.count())));
+              fmt::format("it was held for {:.1f} ms to be read",
+                          static_cast<double>(attribution.stopped.count()) / 1e6));
   }
   return lines.text();
 }

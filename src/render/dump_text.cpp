@@ -2,6 +2,8 @@
 #include "base/text.hpp"
 #include "render/dump.hpp"
 #include "render/text/style.hpp"
+#include "render/text/wrap.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -230,15 +232,15 @@ std::string how_read(const Dump& dump) {
 
 std::string dump_text(const RenderOptions& options, const Dump& dump, Names names) {
   const auto& glyph = glyphs(options.unicode);
-  std::string out = fmt::format("pid {} {}", dump.pid, printable(dump.command));
+  std::string head = fmt::format("pid {} {}", dump.pid, printable(dump.command));
   if (!dump.python_version.empty()) {
-    out += fmt::format(" {} Python {}", glyph.dot, dump.python_version);
+    head += fmt::format(" {} Python {}", glyph.dot, dump.python_version);
   }
-  out += fmt::format(" {0} {1} thread{2} {0} {3}\n",
-                     glyph.dot,
-                     dump.threads.size(),
-                     dump.threads.size() == 1 ? "" : "s",
-                     how_read(dump));
+  head += fmt::format(" {0} {1} {0} {2}",
+                      glyph.dot,
+                      counted(dump.threads.size(), "thread", "threads"),
+                      how_read(dump));
+  std::string out = wrapped(head, {options.width, 0, 2}) + "\n";
   for (const auto& circle : dump.deadlocks) {
     std::string text;
     for (const auto id : circle) {

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tracso {
@@ -29,6 +30,18 @@ void put_texts(Json& into, std::string_view key, const std::vector<std::string>&
 template <class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+/// An array with an object for each row, into which `fill(object, row)` writes.
+template <class Rows, class Fill>
+Json objects_of(const Rows& rows, const Fill& fill) {
+  Json out = Json::array();
+  for (const auto& row : rows) {
+    Json one = Json::object();
+    fill(one, row);
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 /// "schema", "kind", "version".

@@ -14,7 +14,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t name_columns = 32;
+constexpr std::size_t name_columns = 32, chain_indent = 27;
 constexpr double second = 1e9;
 
 std::string title(const RenderOptions& options, std::string_view text) {
@@ -85,10 +85,10 @@ std::string load_order(const RenderOptions& options, const Trace& trace) {
     if (!continues && !load.imports.empty()) {
       line.add("  " + import_chain_text(load.imports, options.unicode), Style::dim);
     }
-    if (options.width != 0) {
-      line.cut(options.width, options.unicode);
-    }
-    out += line.paint(options.color) + "\n";
+    // The chain is what was asked for: it goes on below, it is not cut.
+    out += options.width != 0 && line.width() > options.width
+               ? wrapped(line.paint(false), {options.width, 0, chain_indent}) + "\n"
+               : line.paint(options.color) + "\n";
   }
   return out;
 }
@@ -108,7 +108,7 @@ std::string import_cost(const RenderOptions& options, const Summary& summary) {
         .add(fmt::format(" {:>9}  {:>9}  {:<10}",
                          size_text(cost.file),
                          milliseconds(cost.load_ns),
-                         fmt::format("({} libs)", cost.libraries)))
+                         "(" + counted(cost.libraries, "lib", "libs") + ")"))
         .add("  " + shown_place(cost.asked), Style::dim);
     rows.push_back(std::move(row));
   }

@@ -13,38 +13,26 @@ namespace tracso {
 namespace {
 
 Json peers_json(const std::vector<Holder>& peers) {
-  Json out = Json::array();
-  for (const Holder& peer : peers) {
-    Json one = Json::object();
+  return objects_of(peers, [](Json& one, const Holder& peer) {
     one["pid"] = peer.pid;
     put_text(one, "name", peer.name);
     one["fd"] = peer.fd < 0 ? Json(nullptr) : Json(peer.fd);
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-Json descriptor_json(const Descriptor& descriptor) {
-  Json one = Json::object();
-  one["fd"] = descriptor.fd;
-  one["kind"] = descriptor_kind_name(descriptor.kind);
-  put_bytes(one, "target", descriptor.target);
-  put_text(one, "detail", descriptor.detail);
-  put_bytes(one, "link", descriptor.link);
-  one["deleted"] = descriptor.deleted;
-  one["bytes_waiting"] = or_null(descriptor.bytes_waiting);
-  one["bytes_unsent"] = or_null(descriptor.bytes_unsent);
-  one["peer"] = peers_json(descriptor.peers);
-  one["per_second"] = nullptr;
-  return one;
+  });
 }
 
 Json list_json(const std::vector<Descriptor>& descriptors) {
-  Json out = Json::array();
-  for (const Descriptor& descriptor : descriptors) {
-    out.push_back(descriptor_json(descriptor));
-  }
-  return out;
+  return objects_of(descriptors, [](Json& one, const Descriptor& descriptor) {
+    one["fd"] = descriptor.fd;
+    one["kind"] = descriptor_kind_name(descriptor.kind);
+    put_bytes(one, "target", descriptor.target);
+    put_text(one, "detail", descriptor.detail);
+    put_bytes(one, "link", descriptor.link);
+    one["deleted"] = descriptor.deleted;
+    one["bytes_waiting"] = or_null(descriptor.bytes_waiting);
+    one["bytes_unsent"] = or_null(descriptor.bytes_unsent);
+    one["peer"] = peers_json(descriptor.peers);
+    one["per_second"] = nullptr;
+  });
 }
 
 Json rate_json(const DescriptorRate& rate) {
@@ -59,7 +47,7 @@ Json rate_json(const DescriptorRate& rate) {
   return out;
 }
 
-Json change_json(const std::optional<DescriptorChange>& change) {
+Json descriptors_changed_json(const std::optional<DescriptorChange>& change) {
   if (!change) {
     return nullptr;
   }
@@ -99,15 +87,13 @@ Json samples_part(const std::optional<MemorySamples>& samples) {
   out["longest_gap_ns"] = samples->longest_gap_ns;
   out["resident"] = peak(samples->resident);
   out["anonymous"] = peak(samples->anonymous);
-  out["intervals"] = Json::array();
-  for (const MemorySamples::Interval& interval : samples->intervals) {
-    Json one = Json::object();
-    one["from_ns"] = interval.from_ns;
-    one["to_ns"] = interval.to_ns;
-    one["resident"] = interval.resident;
-    one["anonymous"] = interval.anonymous;
-    out["intervals"].push_back(std::move(one));
-  }
+  out["intervals"] =
+      objects_of(samples->intervals, [](Json& one, const MemorySamples::Interval& interval) {
+        one["from_ns"] = interval.from_ns;
+        one["to_ns"] = interval.to_ns;
+        one["resident"] = interval.resident;
+        one["anonymous"] = interval.anonymous;
+      });
   return out;
 }
 
@@ -119,17 +105,14 @@ Json libraries_part(const Stat& stat) {
   out["mapped_bytes"] = or_null(stat.libraries.mapped);
   out["resident_bytes"] = or_null(stat.libraries.resident);
   out["private_bytes"] = or_null(stat.libraries.private_bytes);
-  out["heaviest"] = Json::array();
-  for (const HeavyLibrary& library : stat.heaviest) {
-    Json one = Json::object();
+  out["heaviest"] = objects_of(stat.heaviest, [](Json& one, const HeavyLibrary& library) {
     put_bytes(one, "name", library.name);
     put_text(one, "path", library.path);
     one["file_bytes"] = or_null(library.file);
     one["resident_bytes"] = or_null(library.resident);
     one["private_bytes"] = or_null(library.private_bytes);
     put_texts(one, "owners", library.owners);
-    out["heaviest"].push_back(std::move(one));
-  }
+  });
   put_texts(out, "paths", stat.library_names);
   return out;
 }
@@ -138,22 +121,17 @@ Json threads_part(const Stat& stat) {
   Json out = Json::object();
   out["before"] = stat.threads_before;
   out["after"] = stat.threads.size();
-  out["names"] = Json::array();
-  for (const ThreadInfo& thread : stat.threads) {
-    Json one = Json::object();
+  out["names"] = objects_of(stat.threads, [](Json& one, const ThreadInfo& thread) {
     one["tid"] = thread.tid;
     put_text(one, "name", thread.name);
-    out["names"].push_back(std::move(one));
-  }
+  });
   return out;
 }
 
 Json children_part(const Stat& stat) {
   Json out = Json::object();
   out["started"] = stat.children_born;
-  out["left"] = Json::array();
-  for (const ChildProcess& child : stat.children) {
-    Json one = Json::object();
+  out["left"] = objects_of(stat.children, [](Json& one, const ChildProcess& child) {
     one["pid"] = child.pid;
     one["parent"] = child.parent;
     put_text(one, "name", child.name);
@@ -162,8 +140,7 @@ Json children_part(const Stat& stat) {
     one["orphan"] = child.orphan;
     one["resident"] = or_null(child.resident);
     one["peak"] = or_null(child.peak);
-    out["left"].push_back(std::move(one));
-  }
+  });
   return out;
 }
 
@@ -189,8 +166,7 @@ Json activity_part(const Activity& activity) {
   return out;
 }
 
-Json figures_json(const StatFigures& figures) {
-  Json out = Json::object();
+void put_figures(Json& out, const StatFigures& figures) {
   out["peak"] = or_null(figures.peak);
   out["rss"] = or_null(figures.rss);
   out["dirty"] = or_null(figures.dirty);
@@ -200,21 +176,16 @@ Json figures_json(const StatFigures& figures) {
   out["libs"] = or_null(figures.libs);
   out["wall_ns"] = or_null(figures.wall_ns);
   out["cpu_ns"] = or_null(figures.cpu_ns);
-  return out;
 }
 
 Json budgets_part(const std::vector<Budget>& budgets) {
-  Json out = Json::array();
-  for (const Budget& budget : budgets) {
-    Json one = Json::object();
+  return objects_of(budgets, [](Json& one, const Budget& budget) {
     put_bytes(one, "name", budget.name);
     put_text(one, "limit", budget.limit);
     one["value"] = or_null(budget.value);
     one["ok"] = budget.ok;
     put_text(one, "text", budget.text);
-    out.push_back(std::move(one));
-  }
-  return out;
+  });
 }
 
 std::string xml(std::string_view text) {
@@ -249,14 +220,11 @@ Json used_part(const std::optional<WorkingSet>& set) {
   out["resident"] = set->resident;
   out["used"] = set->used;
   out["untouched"] = set->untouched;
-  out["libraries"] = Json::array();
-  for (const WorkingSet::Library& library : set->libraries) {
-    Json one = Json::object();
+  out["libraries"] = objects_of(set->libraries, [](Json& one, const WorkingSet::Library& library) {
     put_bytes(one, "name", library.name);
     one["resident"] = library.resident;
     one["used"] = library.used;
-    out["libraries"].push_back(std::move(one));
-  }
+  });
   return out;
 }
 
@@ -275,7 +243,7 @@ std::string stat_json(const Stat& stat) {
   out["used"] = used_part(stat.used);
   out["attribution"] = attribution_json(stat.attribution);
   out["libraries"] = libraries_part(stat);
-  out["descriptors"] = change_json(stat.descriptors);
+  out["descriptors"] = descriptors_changed_json(stat.descriptors);
   out["descriptor_count"] = or_null(stat.descriptor_count);
   out["threads"] = threads_part(stat);
   out["children"] = children_part(stat);
@@ -287,10 +255,7 @@ std::string stat_json(const Stat& stat) {
   out["cpu_ns"] = or_null(stat.cpu_ns);
   out["children_cpu_ns"] = or_null(stat.children_cpu_ns);
   out["wall_ns"] = or_null(stat.wall_ns);
-  out["runs"] = Json::array();
-  for (const StatFigures& run : stat.runs) {
-    out["runs"].push_back(figures_json(run));
-  }
+  out["runs"] = objects_of(stat.runs, put_figures);
   out["budgets"] = budgets_part(stat.budgets);
   out["notices"] = notices_json(stat.notices);
   return printed(out, false);
@@ -317,7 +282,7 @@ std::string descriptor_diff_json(const std::string& before,
   Json out = document("diff");
   put_bytes(out, "old", before);
   put_bytes(out, "new", after);
-  out["descriptors"] = change_json(change);
+  out["descriptors"] = descriptors_changed_json(change);
   out["notices"] = notices_json(notices);
   return printed(out, false);
 }
@@ -328,7 +293,8 @@ std::string baseline_json(const Baseline& baseline) {
   put_text(out, "kernel", baseline.kernel);
   out["page_bytes"] = baseline.page_bytes;
   put_text(out, "huge_pages", baseline.huge_pages);
-  out["figures"] = figures_json(baseline.figures);
+  out["figures"] = Json::object();
+  put_figures(out["figures"], baseline.figures);
   put_texts(out, "libraries", baseline.libraries);
   return printed(out, false);
 }

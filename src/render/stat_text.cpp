@@ -6,6 +6,7 @@
 #include "render/descriptor_words.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/sparkline.hpp"
+#include "render/text/wrap.hpp"
 #include "render/words.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +48,14 @@ class StatReport {
   }
 
  private:
-  void line(std::string_view label, const std::string& text) {
-    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) + text + "\n";
+  // `lead` is plain text that stands before the rest in a colour of its own.
+  void line(std::string_view label,
+            const std::string& text,
+            std::string_view lead = "",
+            Style style = Style::plain) {
+    const WrapLook look{options_.width, label_columns + display_width(lead), label_columns};
+    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) +
+            paint(options_.color && !lead.empty(), style, lead) + wrapped(text, look) + "\n";
   }
 
   void header();
@@ -64,6 +71,10 @@ class StatReport {
   void activity();
   void runs();
   void budgets();
+  std::size_t heaviest_columns() const;
+
+  bool is_one_look() const { return !stat_.command && !stat_.wall_ns; }  // of a running process
+
   std::string outcome() const;
 
   const RenderOptions& options_;
@@ -95,25 +106,26 @@ void StatReport::header() {
     times.push_back(seconds_text(*stat_.children_cpu_ns) + " cpu of children");
   }
   const std::string name(base_name(stat_.exe.empty() ? stat_.target : stat_.exe));
-  out_ += paint(options_.color,
-                Style::bold,
-                fmt::format("tracso {0} {1} (pid {2}) {0} {3} {0} {4}{5}{6}",
-                            dot,
-                            printable(name),
-                            stat_.pid,
-                            outcome(),
-                            join(times, ", "),
-                            times.empty() ? "" : fmt::format(" {} ", dot),
-                            stat_.libraries_known ? fmt::format("{} libs", stat_.libraries.count)
-                                                  : "libs not known")) +
-          "\n";
+  const std::string text = fmt::format(
+      "tracso {0} {1} (pid {2}) {0} {3} {0} {4}{5}{6}",
+      dot,
+      printable(name),
+      stat_.pid,
+      outcome(),
+      join(times, ", "),
+      times.empty() ? "" : fmt::format(" {} ", dot),
+      stat_.libraries_known ? counted(stat_.libraries.count, "lib", "libs") : "libs not known");
+  out_ += paint(options_.color, Style::bold, wrapped(text, {options_.width, 0, 2})) + "\n";
 }
 
 void StatReport::notices() {
   for (const Notice& notice : stat_.notices) {
-    out_ += paint(options_.color, Style::yellow, "Notice: ") + printable(notice.text) +
-            (notice.effect.empty() ? "" : "; " + printable(notice.effect)) +
-            (notice.try_.empty() ? "" : " (" + printable(notice.try_) + ")") + "\n";
+    constexpr std::string_view label = "Notice: ";
+    const std::string text = printable(notice.text) +
+                             (notice.effect.empty() ? "" : "; " + printable(notice.effect)) +
+                             (notice.try_.empty() ? "" : " (" + printable(notice.try_) + ")");
+    out_ += paint(options_.color, Style::yellow, label) +
+            wrapped(text, {options_.width, label.size(), 2}) + "\n";
   }
 }
 
@@ -194,6 +206,20 @@ void StatReport::used() {
   }
 }
 
+// Of the names of the heaviest libraries: what a terminal leaves beside the widest owners.
+std::size_t StatReport::heaviest_columns() const {
+  constexpr std::size_t usual = 34, least = 16;
+  constexpr std::size_t beside = label_columns + 37 + 3;  // both figures, and before the owners
+  std::size_t owners = 0;
+  for (const HeavyLibrary& one : stat_.heaviest) {
+    owners = std::max(owners, display_width(printable(join(one.owners, ", "))));
+  }
+  return options_.width == 0 ? usual
+         : options_.width < beside + owners + least
+             ? least
+             : std::min(usual, options_.width - beside - owners);
+}
+
 void StatReport::libraries() {
   if (!stat_.libraries_known) {
     line("libraries", "not known");
@@ -210,15 +236,20 @@ void StatReport::libraries() {
                    size_or_dash(costs.resident),
                    arrow,
                    size_or_dash(costs.private_bytes)));
-  constexpr std::size_t name_columns = 34;
+  const std::size_t name_columns = heaviest_columns();
   for (std::size_t i = 0; i < stat_.heaviest.size(); ++i) {
     const HeavyLibrary& one = stat_.heaviest[i];
-    line(i == 0 ? "heaviest" : "",
-         fmt::format("{} {} resident {} private   {}",
-                     pad_right(printable(one.name), name_columns),
-                     pad_left(size_or_dash(one.resident), 9),
-                     pad_left(size_or_dash(one.private_bytes), 9),
-                     printable(join(one.owners, ", "))));
+    const std::string name = printable(one.name);
+    line(
+        i == 0 ? "heaviest" : "",
+        fmt::format(
+            "{} {} resident {} private{}{}",
+            pad_right(options_.width == 0 ? name : cut_middle(name, name_columns, options_.unicode),
+                      name_columns),
+            pad_left(size_or_dash(one.resident), 9),
+            pad_left(size_or_dash(one.private_bytes), 9),
+            one.owners.empty() ? "" : "   ",
+            printable(join(one.owners, ", "))));
   }
 }
 
@@ -237,7 +268,9 @@ void StatReport::descriptors() {
     return;
   }
   const DescriptorChange& change = *stat_.descriptors;
-  line("fds", change_text(change.before, change.after));
+  line("fds",
+       is_one_look() ? fmt::format("{} open", change.after)
+                     : change_text(change.before, change.after));
   const auto list = [&](const std::vector<Descriptor>& descriptors, std::string_view label) {
     const std::size_t shown =
         options_.limit_libraries == 0 ? descriptors.size() : std::min(descriptors.size(), listed);
@@ -262,7 +295,7 @@ void StatReport::threads() {
   }
   line("threads",
        fmt::format("{}   {}",
-                   stat_.threads_before == 0
+                   stat_.threads_before == 0 || is_one_look()
                        ? std::to_string(stat_.threads.size())
                        : change_text(stat_.threads_before, stat_.threads.size()),
                    join(names, ", ")));
@@ -301,8 +334,8 @@ void StatReport::tree() {
   }
   const MemoryUse all = stat_.tree->memory.total();
   line("tree",
-       fmt::format("{} processes   resident {}   private {}   dirty {}   fds {}   threads {}",
-                   stat_.tree->processes,
+       fmt::format("{}   resident {}   private {}   dirty {}   fds {}   threads {}",
+                   counted(stat_.tree->processes, "process", "processes"),
                    size_text(all.resident),
                    size_text(all.private_bytes),
                    size_text(all.dirty),
@@ -347,12 +380,13 @@ void StatReport::budgets() {
   for (std::size_t i = 0; i < stat_.budgets.size(); ++i) {
     const Budget& budget = stat_.budgets[i];
     line(i == 0 ? "budgets" : "",
-         fmt::format("{} {} {}: {}",
-                     budget.ok ? paint(options_.color, Style::green, "ok    ")
-                               : paint(options_.color, Style::red, "FAILED"),
+         fmt::format(" {}{}: {}",
                      budget.name,
-                     printable(budget.limit),
-                     printable(budget.text)));
+                     // of leaks none is ever allowed
+                     budget.name.starts_with("no-leaks") ? "" : " " + printable(budget.limit),
+                     printable(budget.text)),
+         budget.ok ? "ok    " : "FAILED",
+         budget.ok ? Style::green : Style::red);
   }
 }
 

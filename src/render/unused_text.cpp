@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "render/bindings.hpp"
 #include "render/text/columns.hpp"
+#include "render/text/wrap.hpp"
 #include "render/words.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ std::string unused_text(const RenderOptions& options,
       out += fmt::format("  {} {}  {}\n",
                          pad_right(names(use->node), 40),
                          pad_left(shown_size(trace.graph[use->node]), 9),
-                         printable(use->reason));
+                         wrapped(printable(use->reason), {options.width, 2 + 40 + 1 + 9 + 2, 6}));
     }
   }
   return out;

@@ -3,6 +3,8 @@
 #include "base/text.hpp"
 #include "render/json_parts.hpp"
 #include "render/text/columns.hpp"
+#include "render/text/wrap.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +13,6 @@
 
 namespace tracso {
 namespace {
-
-std::string counted(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 std::size_t processes_of(const WhoTable& table) {
   std::set<std::int32_t> pids;
@@ -66,14 +64,15 @@ std::string who_text(const RenderOptions& options, const WhoTable& table) {
            "\n";
   }
   for (const WhoRow& row : table.rows) {
+    // On a terminal a file that does not fit begins a line of its own.
+    const std::size_t before = 8 + 2 + command + 2 + version + 2 + 9 + 2;
     out += fmt::format(
-        "{:>8}  {}  {}  {}  {}{}\n",
+        "{:>8}  {}  {}  {}  {}\n",
         row.pid,
         pad_right(printable(row.command), command),
         pad_right(printable(version_of(row)), version),
         paint(options.color && row.state != "current", Style::yellow, pad_right(row.state, 9)),
-        printable(row.path),
-        extra_of(row));
+        wrapped(printable(row.path) + extra_of(row), {options.width, before, 10}));
   }
   return out;
 }

@@ -87,6 +87,10 @@ std::string shown_size(const Node& node) {
   return node.cost.file ? size_text(*node.cost.file) : "";
 }
 
+std::string counted(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::string size_or_dash(const std::optional<std::uint64_t>& bytes) {
   return bytes ? size_text(*bytes) : "-";
 }

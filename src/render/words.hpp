@@ -3,6 +3,7 @@
 
 #include "tracso/answers.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -33,6 +34,8 @@ class DistinctNames {
 std::string_view state_mark(ObjectFile::State state);
 /// The node's file bytes as people read them; empty where not known.
 std::string shown_size(const Node& node);
+/// "1 lib", "2 libs".
+std::string counted(std::size_t count, std::string_view one, std::string_view many);
 /// "-" where not measured.
 std::string size_or_dash(const std::optional<std::uint64_t>& bytes);
 /// "SIGSEGV", "signal 34" (signal(7), the numbers of x86 and ARM).

@@ -257,6 +257,10 @@ TEST_CASE("python objects: lines of tracemalloc, as the program itself has them"
     if (!found) {
       // Stripped before 3.12, or newer than what is known; never a table of something else.
       CHECK(found.error().kind == ErrorKind::unsupported);
+      const bool odd = contains(python.label, "debug") || contains(python.label, "free-threaded");
+      for (const char* known : {"3.12.", "3.13.", "3.14."}) {
+        CHECK((odd || !python.label.starts_with(known)));
+      }
       continue;
     }
     ++read;
@@ -296,112 +300,6 @@ TEST_CASE("python objects: where tracemalloc does not run that is said",
     said += unknown ? 0 : 1;
   }
   CHECK(said > 0);
-}
-
-Json attribution_of(const ProgramRun& ran, int status = 0) {
-  INFO(ran.out << ran.err);
-  REQUIRE(ran.status == status);
-  const Json all = Json::parse(ran.out, nullptr, false);
-  REQUIRE(all.is_object());
-  REQUIRE(all.at("attribution").is_object());
-  return all.at("attribution");
-}
-
-std::int64_t growth(const Json& change) {
-  REQUIRE(change.at("before").is_number());
-  return change.at("after").get<std::int64_t>() - change.at("before").get<std::int64_t>();
-}
-
-std::int64_t growth_of_type(const Json& attribution, const std::string& type) {
-  for (const Json& one : attribution.at("tracked_objects").at("types")) {
-    if (one.at("type") == type) {
-      return growth(one.at("objects"));
-    }
-  }
-  return 0;
-}
-
-// It waits until the first look has been (a reader of its memory cannot be seen: it gives it time),
-// grows by known amounts, and is killed, so that the last whole moment is its very end.
-TEST_CASE("stat --attribution: what a command grew by, to its last whole moment",
-          "[live][stat][objects]") {
-  const auto run = [](const std::string& grow) {
-    return run_tracso({"stat",
-                       "--json",
-                       "--attribution=objects",
-                       "-o",
-                       "-",
-                       system_python,
-                       "-c",
-                       "import ctypes, mmap, os, time\n"
-                       "class Marker: pass\n"
-                       "libc = ctypes.CDLL(None)\n"
-                       "libc.malloc.restype = ctypes.c_void_p\n"
-                       "time.sleep(1)\n" +
-                           grow + "\nos.kill(os.getpid(), 9)"});
-  };
-  const Json objects = attribution_of(run("x = [Marker() for _ in range(20000)]"), 128 + 9);
-  CHECK(growth_of_type(objects, "__main__.Marker") == 20000);
-  CHECK(growth(objects.at("parts").at("python_blocks")) >= 20000 * 48);
-  CHECK(growth(objects.at("parts").at("python_pools")) >= 20000 * 48);
-  CHECK(growth(objects.at("parts").at("heap")) < megabyte);
-  const Json native = attribution_of(
-      run("for _ in range(200): libc.memset(ctypes.c_void_p(libc.malloc(100000)), 1, 100000)"),
-      128 + 9);
-  CHECK(growth(native.at("parts").at("heap")) >= 200 * 100000 - megabyte / 4);
-  CHECK(growth(native.at("parts").at("heap")) <= 200 * 100000 + megabyte);
-  CHECK(growth(native.at("parts").at("python_pools")) < megabyte);
-  const Json mapped =
-      attribution_of(run("m = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS); "
-                         "m.write(b'x' * (16 << 20))"),
-                     128 + 9);
-  CHECK(growth(mapped.at("parts").at("other_anonymous")) >= 16 * megabyte);
-  for (const Json* one : {&objects, &native, &mapped}) {
-    std::int64_t sum = 0;
-    for (const char* part : {"python_pools", "heap", "other_anonymous", "rest"}) {
-      sum += growth(one->at("parts").at(part));
-    }
-    CHECK(sum == growth(one->at("parts").at("resident")));
-    CHECK(one->at("first_ns").get<std::int64_t>() < 1'000'000'000);
-    CHECK(one->at("last_ns").get<std::int64_t>() > 1'000'000'000);
-  }
-}
-
-// An interpreter that ends as usual has no objects at its exit stop: the last look before counts.
-TEST_CASE("stat --attribution: a Python that ends by itself is told as it was shortly before",
-          "[live][stat][objects]") {
-  const Json told =
-      attribution_of(run_tracso({"stat",
-                                 "--json",
-                                 "--attribution=objects",
-                                 system_python,
-                                 "-c",
-                                 "import time\nclass Marker: pass\ntime.sleep(0.7)\n"
-                                 "x = [Marker() for _ in range(20000)]\ntime.sleep(0.7)"}));
-  CHECK(growth_of_type(told, "__main__.Marker") == 20000);
-}
-
-TEST_CASE("stat --attribution: a program in C has parts, and no objects", "[live][stat][objects]") {
-  const ProgramRun ran =
-      run_tracso({"stat", "--json", "--attribution=objects", "/bin/sleep", "0.3"});
-  const Json told = attribution_of(ran);
-  CHECK(told.at("tracked_objects").is_null());
-  CHECK(told.at("parts").at("python_blocks").is_null());
-  CHECK(contains(told.at("not_told").dump(), "no Python"));
-  const ProgramRun text = run_tracso({"stat", "--attribution", "/bin/sleep", "0.3"});
-  CHECK(contains(text.out, "other anonymous"));
-  CHECK_FALSE(contains(text.out, "objects  "));
-}
-
-TEST_CASE("stat --attribution: words that are none are refused", "[live][stat][objects]") {
-  const ProgramRun ran = run_tracso({"stat", "--attribution=lines", "/bin/true"});
-  CHECK(ran.status == 2);
-  CHECK(contains(ran.err, "--attribution=lines is no kind"));
-  for (const char* empty : {"--attribution=", "--no-leaks="}) {
-    const ProgramRun none = run_tracso({"stat", empty, "/bin/true"});
-    CHECK(none.status == 2);
-    CHECK(contains(none.err, "is empty"));
-  }
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST_CASE("watch: the end comes last, also by its time", "[live][watch]") {
   Child child({"/bin/sleep", "100"});
   const ProgramRun ran =
       run_tracso({"watch", std::to_string(child.pid()), "--for", "1.2", "--interval", "1"});
-  std::int64_t last = 0;
+  std::int64_t last = 0, age = 0;
   std::string kind;
   std::size_t at = 0;
   while (at < ran.out.size()) {
@@ -198,10 +198,16 @@ TEST_CASE("watch: the end comes last, also by its time", "[live][watch]") {
     CHECK(line.at("time_ns").get<std::int64_t>() >= last);
     last = line.at("time_ns").get<std::int64_t>();
     kind = line.at("kind");
+    if (kind == "sample") {  // classes are looked at once in that time
+      CHECK(line.at("class_age_ns").get<std::int64_t>() >= age);
+      age = line.at("class_age_ns").get<std::int64_t>();
+      CHECK(age <= last);
+    }
     at = end + 1;
   }
   CHECK(kind == "end");
   CHECK(last >= 1'200'000'000);
+  CHECK(age >= 900'000'000);
 }
 
 // A recording has no symbol tables: what the process' findings rest on them is not new.
@@ -226,6 +232,29 @@ TEST_CASE("diff: of a recording and its process no finding by symbols appears", 
   CHECK(told.at("findings").at("appeared").empty());
   CHECK(told.at("findings").at("gone").empty());
   CHECK(contains(told.at("notices").dump(), "symbols-not-compared"));
+}
+
+// A recording holds nothing of the heap, but what of it is Python's.
+TEST_CASE("diff: of a recording and its process Python's memory has not moved elsewhere",
+          "[live][diff]") {
+  const Workshop shop;
+  Child child({"/usr/bin/python3",
+               "-c",
+               "x = [object() for _ in range(600000)]\nprint('ready', flush=True)\ninput()"});
+  REQUIRE(child.line() == "ready");
+  REQUIRE(child.rests());
+  const std::string pid = std::to_string(child.pid());
+  const std::string recording = shop.path("it.tar.gz");
+  REQUIRE(run_tracso({"record", pid, "-o", recording}).status == 0);
+  const Json told = parsed(run_tracso({"diff", recording, pid, "--json"}));
+  CHECK(told.at("notices").dump().find("heap") == std::string::npos);
+  const Json& before = told.at("memory").at("before").at("by_class");
+  const Json& after = told.at("memory").at("after").at("by_class");
+  CHECK(after.at("python").at("resident").get<std::uint64_t>() > 600000 * 16);
+  for (const char* one : {"python", "heap", "other", "stacks"}) {
+    INFO(one << " " << before.at(one).dump() << " " << after.at(one).dump());
+    CHECK(before.at(one).at("resident") == after.at(one).at("resident"));
+  }
 }
 
 }  // namespace

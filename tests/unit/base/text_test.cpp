@@ -82,6 +82,8 @@ TEST_CASE("numbers: the whole text or nothing", "[base][text]") {
   CHECK(parse_decimal("0.5") == 0.5);
   CHECK_FALSE(parse_decimal("-1"));
   CHECK_FALSE(parse_decimal("nan"));
+  CHECK_FALSE(parse_decimal("inf"));
+  CHECK_FALSE(parse_decimal("infinity"));
 }
 
 TEST_CASE("sizes: 1024-based, one decimal, two for GB, never 1024.0", "[base][sizes]") {

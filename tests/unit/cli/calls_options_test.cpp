@@ -156,11 +156,17 @@ TEST_CASE("calls options: processes instead of a command", "[cli]") {
   REQUIRE(std::holds_alternative<Request>(outside));
   CHECK(std::get<CallsRequest>(std::get<Request>(outside)).system_calls);
   CHECK(std::get<CallsRequest>(std::get<Request>(outside)).no_imports);
+  const auto twice = run({"-p", "12", "-p", "13", "-p", "12", "-c"});
+  REQUIRE(std::holds_alternative<Request>(twice));
+  CHECK(std::get<CallsRequest>(std::get<Request>(twice)).processes ==
+        std::vector<std::int32_t>{12, 13});
   for (const Words& words : {Words{"-p", "1", "ls"},
                              {"-f", "-p", "1"},
                              {"-p", "0"},
                              {"-p", "x"},
                              {"-p", "1", "-d", "0"},
+                             {"-p", "1", "-d", "nan"},
+                             {"-p", "1", "-d", "inf"},
                              {"-p", "1", "-x", "main"},
                              {"-p", "1", "--engine", "ptrace"},
                              {"-p", "1", "-S", "-e", "open"},

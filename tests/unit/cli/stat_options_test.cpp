@@ -39,6 +39,23 @@ TEST_CASE("stat options: CMD begins at the first word that is no option of ours"
   CHECK(stat_of({"stat", "sh", "--run", "x"}).argv == Words{"sh", "--run", "x"});
 }
 
+TEST_CASE("stat options: times are finite, and a leak wants two looks", "[cli][stat]") {
+  for (const char* time : {"nan", "inf", "infinity", "-1", "0", "1e99", "5x"}) {
+    INFO(time);
+    CHECK(refused({"stat", "-p", "1", "--for", time}) == 2);
+    CHECK(refused({"stat", "--baseline-after", time, "ls"}) == 2);
+    CHECK(refused({"stat", "--sample", time, "ls"}) == 2);
+    CHECK(refused({"watch", "1", "--interval", time}) == 2);
+    CHECK(refused({"watch", "1", "--for", time}) == 2);
+    CHECK(refused({"fds", "1", "--rate", time}) == 2);
+    if (std::string_view(time) != "0") {
+      CHECK(refused({"stat", "--tolerance", std::string("rss=") + time + "%", "ls"}) == 2);
+    }
+  }
+  CHECK(refused({"stat", "-p", "1", "--no-leaks"}) == 2);
+  CHECK(stat_of({"stat", "-p", "1", "--no-leaks", "--for", "1"}).limits.no_leaks.fds);
+}
+
 TEST_CASE("stat options: attribution, samples, rates", "[cli][stat]") {
   CHECK_FALSE(stat_of({"stat", "ls"}).attribution);
   CHECK(stat_of({"stat", "--attribution", "ls"}).attribution == AttributionDepth::parts);

@@ -10,7 +10,8 @@ using namespace tracso::launch;
 
 TEST_CASE("run: every moment has a name of its own", "[launch][run]") {
   std::set<std::string_view> names;
-  for (const MomentKind kind : {MomentKind::python_end,
+  for (const MomentKind kind : {MomentKind::python_begin,
+                                MomentKind::python_end,
                                 MomentKind::exit_stop,
                                 MomentKind::idle,
                                 MomentKind::elapsed,
@@ -18,7 +19,7 @@ TEST_CASE("run: every moment has a name of its own", "[launch][run]") {
                                 MomentKind::last_look}) {
     names.insert(moment_name(kind));
   }
-  CHECK(names.size() == 6);
+  CHECK(names.size() == 7);
   CHECK_FALSE(names.contains(""));
 }
 

@@ -45,12 +45,15 @@ Recording record_a_run(test::FakeTarget& fake) {
   CHECK_FALSE(doors.files->status({"/lib/none.so"}));
   CHECK(read(**doors.files->open({"/lib/a.so"}), 9998, 100) == "aatail");
   CHECK(doors.commands->run({{"ldconfig", "-p"}, ""}));
+  recording.python_pools = PoolsByMapping{{0x7f0000000000, 1 << 20}, {0x7f0000400000, 16384}};
   return recording;
 }
 
 void check_replay(const Recording& recording) {
   const auto doors = replay(recording);
   CHECK(doors.process->pid() == 4711);
+  CHECK(recording.python_pools ==
+        PoolsByMapping{{0x7f0000000000, 1 << 20}, {0x7f0000400000, 16384}});
   CHECK(*doors.process->read("maps") ==
         "00400000-00401000 r-xp 00000000 08:01 7 /bin/\xff"
         "app\n");
