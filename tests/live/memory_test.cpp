@@ -228,21 +228,31 @@ TEST_CASE("memory: the report has it where memory ranks, and only there", "[live
   CHECK(document({"/bin/ls"}).at("memory").is_null());
 }
 
-TEST_CASE("memory: a saved document has it, a recording says what it cannot tell",
+TEST_CASE("memory: a saved document has it, and a recording; an older one says what it cannot tell",
           "[live][memory]") {
   const TemporaryFolder folder;
   Child python(
       {"/usr/bin/python3", "-c", "import sys; print('ready', flush=True); sys.stdin.read()"});
   REQUIRE(python.line() == "ready");
+  REQUIRE(python.rests());
   const std::string pid = std::to_string(python.pid());
   const Json live = document({pid});
   write_file(folder / "saved.json", live.dump());
   CHECK(document({"--from", folder / "saved.json"}).at("memory") == live.at("memory"));
   REQUIRE(run_tracso({"record", pid, "-o", folder / "it.tar.gz"}).status == 0);
   const Json replayed = document({"--from", folder / "it.tar.gz"});
-  CHECK(replayed.at("memory").at("by_class").at("python").at("resident") == 0);
-  const auto codes = notice_codes(replayed);
-  CHECK(std::count(codes.begin(), codes.end(), "python-memory-unknown") == 1);
+  const auto python_of = [](const Json& all) {
+    return all.at("memory").at("by_class").at("python");
+  };
+  const auto unknown = [](const Json& all) {
+    const auto codes = notice_codes(all);
+    return std::count(codes.begin(), codes.end(), "python-memory-unknown");
+  };
+  CHECK(python_of(replayed) == python_of(live));
+  CHECK(unknown(replayed) == 0);
+  const Json older = document({"--from", tests_file("recorded/python-ssl.tar.gz")});
+  CHECK(python_of(older).at("resident") == 0);
+  CHECK(unknown(older) == 1);
 }
 
 TEST_CASE("baseline: of a process, kept to and not", "[live][memory][baseline]") {
