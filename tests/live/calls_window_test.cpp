@@ -57,6 +57,7 @@ TEST_CASE("calls window: a Python that calls zlib", "[live][attach][window]") {
   REQUIRE_FALSE(zlib.is_null());
   CHECK(zlib["used"] == true);
   CHECK(zlib["calls_in"] > 10);
+  REQUIRE_FALSE(zlib["called_by"].empty());
   CHECK(contains(zlib["called_by"][0]["name"], "python3"));
   CHECK(seen["calls"]["window_ns"] >= 500'000'000);
   CHECK_FALSE(seen["calls"]["pairs"].empty());
