@@ -76,6 +76,7 @@ std::optional<Event> TracedProcess::digest(Report report) {
   const auto found = threads_.find(report.thread);
   if (found == threads_.end()) {
     early_[report.thread] = report.status;
+    adopt_orphans(false);  // whoever was to tell of it may have ended already
     return std::nullopt;
   }
   if (found->second.free) {
