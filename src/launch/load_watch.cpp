@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "elf/memory_image.hpp"
 #include "launch/loader_errors.hpp"
+#include "launch/musl_start.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ constexpr std::string_view format_function = "_dl_exception_create_format";
 // Of musl.
 constexpr std::string_view open_function = "dlopen";
 constexpr std::string_view print_function = "vsnprintf";
+constexpr std::string_view start_print_function = "vdprintf";
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
 constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
@@ -52,6 +54,9 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
     sees_words_ = entries_.add(breakpoints, door, stopped, *image, open_function) &&
                   entries_.add(breakpoints, door, stopped, *image, print_function);
     entries_.remove(breakpoints, stopped, print_function);  // but during a dlopen
+    if (entries_.add(breakpoints, door, stopped, *image, start_print_function)) {
+      errno_place_ = place_of_errno(door, *image);
+    }
   }
 }
 
@@ -160,6 +165,7 @@ void LoadWatch::add_start(const std::vector<loader::NewObject>& objects,
   const pid_t thread = completion.stop.thread;
   entries_.remove(process_.breakpoints(), thread, error_function);
   entries_.remove(process_.breakpoints(), thread, format_function);
+  entries_.remove(process_.breakpoints(), thread, start_print_function);
   complaints_.clear();
   for (const auto& object : objects) {
     const bool opened = object.start == loader::LinkMapEntry::Start::dlopened;  // LD_AUDIT
@@ -249,6 +255,10 @@ bool LoadWatch::arrive(const tracee::Event& stop) {
     musl_.begin(door_, thread, *registers);
   } else if (name == print_function) {
     musl_.print(door_, thread, *registers);
+  } else if (name == start_print_function) {
+    if (auto failure = musl_start_error(door_, thread, *registers, errno_place_)) {
+      add_failure(std::move(*failure), thread);
+    }
   } else if (name == error_function) {
     note_error(thread, *registers);
   } else if (name == format_function) {
@@ -367,7 +377,7 @@ void LoadWatch::give(RunResult& result) {
          "who imported what was loaded then is told in part only",
          ""});
   }
-  if (!started_ && !sees_errors_) {
+  if (!started_ && !sees_errors_ && !last_of_start_) {
     result.notices.push_back(
         {"start-unfinished",
          "the loader ended the program before its start, and does not tell why",

@@ -12,7 +12,8 @@
 // only the records and the frame of dlopen are read: the objects stay until the loader tells of the
 // next change, so their names are read when the thread runs again.
 //
-// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp.
+// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp, and
+// musl_start.hpp for the start.
 
 #include "launch/code_owners.hpp"
 #include "launch/dlopen_call.hpp"
@@ -143,6 +144,7 @@ class LoadWatch {
   std::optional<Completion> later_;  // to be completed when its thread runs
   MuslDlopens musl_;
   std::optional<FailedLoad> last_of_start_;
+  std::optional<std::uint64_t> errno_place_;  // of musl
   std::vector<FailedLoad> complaints_;        // of a start that is not over
   std::size_t dlopens_ = 0;                   // that have brought something
   std::size_t incomplete_imports_ = 0;
