@@ -214,6 +214,10 @@ Leave explain_parse_error(const CLI::App& app,
         fmt::format("one TARGET at a time: '{}' is a second one", printable(*second_target(ours))),
         "tracso diff OLD NEW compares two; --who NAME asks all processes");
   }
+  if (!ours.empty() && ours.back() == "--why") {
+    return usage("--why is to be followed by a library",
+                 "tracso --why libssl.so.3; tracso --csv has all names");
+  }
   return usage(printable(error.what()),
                commands.empty()
                    ? "'tracso -h' lists the options"

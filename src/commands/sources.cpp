@@ -253,11 +253,23 @@ void complete_modules(Trace& trace, const TraceRequest& request) {
   }
 }
 
+// How to ask for the findings of what a trace is of once more: of what still runs, or can be run.
+std::string findings_again(const Trace& trace) {
+  if (!trace.process) {
+    return "tracso --findings " + trace.interpreter;
+  }
+  const auto live = LiveTarget::open(trace.process->pid);
+  if (live && is_process_of(trace, *live->target().process)) {
+    return fmt::format("tracso --findings {}", trace.process->pid);
+  }
+  return trace.command
+             ? "tracso --findings --run CMD"
+             : fmt::format("tracso --findings PID (process {} has ended)", trace.process->pid);
+}
+
 // What a plain report found, found without symbol tables.
 void note_plain_findings(Trace& trace) {
-  const std::string again =
-      fmt::format("tracso --findings {}",
-                  trace.process ? std::to_string(trace.process->pid) : trace.interpreter);
+  const std::string again = findings_again(trace);
   trace.notices.push_back(
       {"findings-of-report",
        "these findings may be those of a plain report, which reads no symbol tables",

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "elf/memory_image.hpp"
 #include "launch/loader_errors.hpp"
+#include "launch/musl_start.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ constexpr std::string_view format_function = "_dl_exception_create_format";
 // Of musl.
 constexpr std::string_view open_function = "dlopen";
 constexpr std::string_view print_function = "vsnprintf";
+constexpr std::string_view start_print_function = "vdprintf";
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
 constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
@@ -52,34 +54,61 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
     sees_words_ = entries_.add(breakpoints, door, stopped, *image, open_function) &&
                   entries_.add(breakpoints, door, stopped, *image, print_function);
     entries_.remove(breakpoints, stopped, print_function);  // but during a dlopen
+    if (entries_.add(breakpoints, door, stopped, *image, start_print_function)) {
+      errno_place_ = place_of_errno(door, *image);
+    }
   }
 }
 
-std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop) {
-  const pid_t thread = stop.thread;
-  const auto change = follower_.look(loader_record(door_, hook_));
-  lost_list_ = lost_list_ || !follower_.problem().empty();
-  if (!change) {
+std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop, Objects objects) {
+  using Sight = loader::LinkMapFollower::Sight;
+  const Sight sight = follower_.glance(loader_record(door_, hook_));
+  if (sight == Sight::at_work) {
     begin_change(stop);
     return {};
   }
-  if (sees_words_) {
-    end_musl_dlopen(stop);
+  const auto known = changes_.extract(stop.thread);
+  Completion completion{
+      stop, now(), known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt}, {}};
+  if (sight == Sight::grown && objects == Objects::later && can_wait(completion)) {
+    completion.call = call_on_stack(stop, words_to_dlopen, [this](std::uint64_t record) {
+      return record == follower_.first_new();
+    });
+    if (completion.call) {
+      later_ = std::move(completion);
+      return {};
+    }
   }
-  const auto known = changes_.extract(thread);
-  Change begun = known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt};
+  return complete(std::move(completion));
+}
+
+// Whatever else has to be read at such a stop, or changed in the program.
+bool LoadWatch::can_wait(const Completion& completion) const {
+  return started_ && !sees_words_ && completion.change.imports && follower_.first_new() != 0;
+}
+
+std::vector<loader::NewObject> LoadWatch::complete(Completion completion) {
+  const auto change = follower_.take();
+  lost_list_ = lost_list_ || !follower_.problem().empty();
+  if (!change) {
+    changes_.try_emplace(completion.stop.thread, std::move(completion.change));
+    return {};
+  }
+  if (sees_words_) {
+    end_musl_dlopen(completion.stop);
+  }
   for (const std::uint64_t record : change->gone) {
-    log_.gone(record, now());
+    log_.gone(record, completion.at);
     owners_.forget();
   }
   if (change->came.empty()) {
     return {};
   }
   if (started_) {
-    add_dlopen(change->came, stop, std::move(begun));
+    add_dlopen(change->came, std::move(completion));
   } else {
     started_ = true;
-    add_start(change->came, thread, begun.began);
+    add_start(change->came, completion);
   }
   return change->came;
 }
@@ -102,6 +131,9 @@ void LoadWatch::begin_change(const tracee::Event& stop) {
 
 // What could not be read whole is read again at the second stop: perhaps the process has just died.
 void LoadWatch::look_ahead() {
+  if (later_) {
+    complete(*std::exchange(later_, std::nullopt));
+  }
   for (const pid_t thread : std::exchange(ahead_, {})) {
     const auto change = changes_.find(thread);
     if (change != changes_.end()) {
@@ -114,30 +146,30 @@ void LoadWatch::look_ahead() {
 }
 
 LoadRecord LoadWatch::record_of(const loader::NewObject& object,
-                                pid_t thread,
-                                std::chrono::nanoseconds began) const {
+                                const Completion& completion) const {
   LoadRecord record;
   record.name = object.name;
   record.dynamic = object.dynamic;
   record.base = object.bias;
   record.link_namespace = object.space;
-  record.thread = thread;
-  record.began = began;
-  record.ended = now();
+  record.thread = completion.stop.thread;
+  record.began = completion.change.began;
+  record.ended = completion.at;
   record.requester = object.requester;
   record.dlopen = dlopens_;
   return record;
 }
 
 void LoadWatch::add_start(const std::vector<loader::NewObject>& objects,
-                          pid_t thread,
-                          std::chrono::nanoseconds began) {
+                          const Completion& completion) {
+  const pid_t thread = completion.stop.thread;
   entries_.remove(process_.breakpoints(), thread, error_function);
   entries_.remove(process_.breakpoints(), thread, format_function);
+  entries_.remove(process_.breakpoints(), thread, start_print_function);
   complaints_.clear();
   for (const auto& object : objects) {
     const bool opened = object.start == loader::LinkMapEntry::Start::dlopened;  // LD_AUDIT
-    LoadRecord record = record_of(object, thread, began);
+    LoadRecord record = record_of(object, completion);
     record.cause = !opened                 ? LoadCause::startup
                    : object.requester != 0 ? LoadCause::needed
                                            : LoadCause::dlopen;
@@ -157,22 +189,21 @@ void LoadWatch::watch_errors_of(const loader::NewObject& object, pid_t stopped) 
   }
 }
 
-void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
-                           const tracee::Event& stop,
-                           Change change) {
+void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion) {
   ++dlopens_;
-  const pid_t thread = stop.thread;
-  const Opening opening = find_opening(stop, objects);
+  const tracee::Event& stop = completion.stop;
+  const Opening opening = find_opening(completion, objects);
+  auto& early = completion.change.imports;
   const auto imports =
-      change.imports ? std::move(change.imports->steps)
-                     : imports_of(thread, stop.registers ? stop.registers->thread_pointer() : 0);
+      early ? std::move(early->steps)
+            : imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
   for (const auto& object : objects) {
     // What is opened itself has no requester in glibc's records; in those of musl it comes first.
     const bool has_start = object.start != loader::LinkMapEntry::Start::unknown;
     const bool opened = opening.record != 0 ? object.record == opening.record
                         : has_start         ? object.requester == 0
                                             : object.record == objects.front().record;
-    LoadRecord record = record_of(object, thread, change.began);
+    LoadRecord record = record_of(object, completion);
     record.cause = opened ? LoadCause::dlopen : LoadCause::needed;
     record.requester = opened ? opening.requester : object.requester;
     record.imports = imports;
@@ -180,28 +211,33 @@ void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects,
   }
 }
 
-LoadWatch::Opening LoadWatch::find_opening(const tracee::Event& stop,
+LoadWatch::Opening LoadWatch::find_opening(const Completion& completion,
                                            const std::vector<loader::NewObject>& objects) {
-  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
-  for (const std::size_t words : {words_to_dlopen, most_words_to_dlopen}) {
-    if (const Opening opening = opening_on_stack(stack, words, objects); opening.record != 0) {
-      return opening;
-    }
-  }
-  const MuslDlopen* call = musl_.innermost(stop.thread, stack);
-  return {call != nullptr ? owner_of(call->caller) : 0, 0};
-}
-
-LoadWatch::Opening LoadWatch::opening_on_stack(std::uint64_t stack,
-                                               std::size_t words,
-                                               const std::vector<loader::NewObject>& objects) {
-  const auto is_new = [&](const DlopenCall& call) {
+  const auto is_new = [&](std::uint64_t record) {
     return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
-      return object.record == call.record;
+      return object.record == record;
     });
   };
-  const auto call = find_dlopen_call(stack_words(door_, stack, words, hook_.word), is_new);
-  return call ? Opening{caller_of(*call), call->record} : Opening{};
+  auto call = completion.call;
+  for (const std::size_t words : {words_to_dlopen, most_words_to_dlopen}) {
+    call = call ? call : call_on_stack(completion.stop, words, is_new);
+  }
+  if (call) {
+    return {caller_of(*call), call->record};
+  }
+  const auto& registers = completion.stop.registers;
+  const MuslDlopen* musl =
+      musl_.innermost(completion.stop.thread, registers ? registers->stack() : 0);
+  return {musl != nullptr ? owner_of(musl->caller) : 0, 0};
+}
+
+std::optional<DlopenCall> LoadWatch::call_on_stack(
+    const tracee::Event& stop,
+    std::size_t words,
+    const std::function<bool(std::uint64_t)>& is_new) const {
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  return find_dlopen_call(stack_words(door_, stack, words, hook_.word),
+                          [&](const DlopenCall& call) { return is_new(call.record); });
 }
 
 bool LoadWatch::arrive(const tracee::Event& stop) {
@@ -219,6 +255,10 @@ bool LoadWatch::arrive(const tracee::Event& stop) {
     musl_.begin(door_, thread, *registers);
   } else if (name == print_function) {
     musl_.print(door_, thread, *registers);
+  } else if (name == start_print_function) {
+    if (auto failure = musl_start_error(door_, thread, *registers, errno_place_)) {
+      add_failure(std::move(*failure), thread);
+    }
   } else if (name == error_function) {
     note_error(thread, *registers);
   } else if (name == format_function) {
@@ -337,7 +377,7 @@ void LoadWatch::give(RunResult& result) {
          "who imported what was loaded then is told in part only",
          ""});
   }
-  if (!started_ && !sees_errors_) {
+  if (!started_ && !sees_errors_ && !last_of_start_) {
     result.notices.push_back(
         {"start-unfinished",
          "the loader ended the program before its start, and does not tell why",

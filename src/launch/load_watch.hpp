@@ -8,9 +8,12 @@
 //
 // A dlopen stops twice: before the first object is mapped and when all are. Between the two its
 // thread is inside the loader, so what lies below on its stack stands still although it runs: the
-// imports under way are read then. It cannot get any further before the second stop is over.
+// imports under way are read then. It cannot get any further before the second stop is over. There
+// only the records and the frame of dlopen are read: the objects stay until the loader tells of the
+// next change, so their names are read when the thread runs again.
 //
-// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp.
+// What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp, and
+// musl_start.hpp for the start.
 
 #include "launch/code_owners.hpp"
 #include "launch/dlopen_call.hpp"
@@ -61,10 +64,15 @@ class LoadWatch {
             pid_t stopped,
             ImportsDoor imports);
 
-  /// A thread has come to the loader's hook. The objects that have come, if any.
-  std::vector<loader::NewObject> at_loader(const tracee::Event& stop);
+  /// What has come is needed at once, or when the thread runs again.
+  enum class Objects : std::uint8_t { at_once, later };
+
+  /// A thread has come to the loader's hook. The objects that have come; of those that are taken
+  /// later nothing is told here.
+  std::vector<loader::NewObject> at_loader(const tracee::Event& stop, Objects objects);
 
   /// The thread that has come there has been resumed: reads what stands still although it runs.
+  /// To be called before anything else happens.
   void look_ahead();
 
   /// A thread stands at some breakpoint. false: it is none of these; else it can be resumed.
@@ -90,21 +98,25 @@ class LoadWatch {
     std::optional<Imports> imports;  // nullopt: not read yet
   };
 
+  /// The loader's lists are complete again: a thread stands, or stood, at the hook.
+  struct Completion {
+    tracee::Event stop;
+    std::chrono::nanoseconds at{0};
+    Change change;
+    std::optional<DlopenCall> call;  // nullopt: not looked for
+  };
+
   /// What is known of an object that has just come; its cause is not yet.
-  LoadRecord record_of(const loader::NewObject& object,
-                       pid_t thread,
-                       std::chrono::nanoseconds began) const;
+  LoadRecord record_of(const loader::NewObject& object, const Completion& completion) const;
   void begin_change(const tracee::Event& stop);
-  void add_start(const std::vector<loader::NewObject>& objects,
-                 pid_t thread,
-                 std::chrono::nanoseconds began);
-  void add_dlopen(const std::vector<loader::NewObject>& objects,
-                  const tracee::Event& stop,
-                  Change change);
-  Opening find_opening(const tracee::Event& stop, const std::vector<loader::NewObject>& objects);
-  Opening opening_on_stack(std::uint64_t stack,
-                           std::size_t words,
-                           const std::vector<loader::NewObject>& objects);
+  bool can_wait(const Completion& completion) const;
+  std::vector<loader::NewObject> complete(Completion completion);
+  void add_start(const std::vector<loader::NewObject>& objects, const Completion& completion);
+  void add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion);
+  Opening find_opening(const Completion& completion, const std::vector<loader::NewObject>& objects);
+  std::optional<DlopenCall> call_on_stack(const tracee::Event& stop,
+                                          std::size_t words,
+                                          const std::function<bool(std::uint64_t)>& is_new) const;
   void watch_errors_of(const loader::NewObject& object, pid_t stopped);
   void end_musl_dlopen(const tracee::Event& stop);
   void note_error(pid_t thread, const tracee::Registers& registers);
@@ -129,10 +141,12 @@ class LoadWatch {
   LoadLog log_;
   std::map<pid_t, Change> changes_;  // under way, by thread
   std::vector<pid_t> ahead_;         // of which the imports have not been looked at
+  std::optional<Completion> later_;  // to be completed when its thread runs
   MuslDlopens musl_;
   std::optional<FailedLoad> last_of_start_;
-  std::vector<FailedLoad> complaints_;  // of a start that is not over
-  std::size_t dlopens_ = 0;             // that have brought something
+  std::optional<std::uint64_t> errno_place_;  // of musl
+  std::vector<FailedLoad> complaints_;        // of a start that is not over
+  std::size_t dlopens_ = 0;                   // that have brought something
   std::size_t incomplete_imports_ = 0;
   // After the start, of glibc: those that end a dlopen, and those on the way.
   std::size_t matched_signals_ = 0, unmatched_signals_ = 0;

@@ -79,18 +79,32 @@ void Program::look_ahead() {
   if (!loads_) {
     return;
   }
-  if (python_found_ && !imports_) {
-    imports_.emplace(Target{door_.get(), nullptr, nullptr});
-    imports_->prepare();
-  }
   loads_->look_ahead();
+}
+
+void Program::prepare(Clock::time_point now) {
+  if (!loads_ || !python_found_ || now < next_preparation_) {
+    return;
+  }
+  if (!imports_) {
+    imports_.emplace(Target{door_.get(), nullptr, nullptr});
+  }
+  const bool done = imports_->prepare();
+  next_preparation_ = done ? Clock::time_point::max() : Clock::now() + pause_of_preparation_;
+  pause_of_preparation_ *= 2;
+}
+
+std::optional<Program::Clock::time_point> Program::next_preparation() const {
+  const bool wanted = loads_ && python_found_ && next_preparation_ != Clock::time_point::max();
+  return wanted ? std::optional(next_preparation_) : std::nullopt;
 }
 
 void Program::arrive_at_loader(const tracee::Event& stop) {
   const pid_t thread = stop.thread;
   if (loads_) {
     // At the start Python is looked for when everything is there, below or at the entry.
-    const auto objects = loads_->at_loader(stop);
+    using Objects = LoadWatch::Objects;
+    const auto objects = loads_->at_loader(stop, python_found_ ? Objects::later : Objects::at_once);
     if (started_ && !python_found_ && brings_python(objects)) {
       watch_python(thread);
     }

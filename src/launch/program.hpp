@@ -47,6 +47,12 @@ class Program {
   /// A Python was found in it whose end is watched.
   bool watches_python() const { return python_found_; }
 
+  /// Learns what the first chain of imports will need, when that is due: a piece at a time, while
+  /// the program runs, until its Python has begun to work.
+  void prepare(Clock::time_point now);
+  /// When it is due; nullopt: it is done, or there is nothing to learn.
+  std::optional<Clock::time_point> next_preparation() const;
+
   /// What the loader has refused so far, with record_loads.
   std::vector<FailedLoad> failures() const;
 
@@ -72,6 +78,8 @@ class Program {
   std::optional<LoadWatch> loads_;
   std::optional<python::ImportChainReader> imports_;
   PythonEnd python_;
+  Clock::time_point next_preparation_{};
+  std::chrono::milliseconds pause_of_preparation_{4};
   bool python_found_ = false;
   bool started_ = false;  // all that belongs to the start is mapped
 

@@ -126,6 +126,9 @@ milliseconds Session::patience() const {
   if (const auto due = forwarding_.next()) {
     wake = std::min(wake, *due);
   }
+  if (const auto due = program_ ? program_->next_preparation() : std::nullopt) {
+    wake = std::min(wake, *due);
+  }
   if (!taken_ && executed_ && (!traced_ || options_.at == At::idle)) {
     wake = std::min(wake, next_look_);
   }

@@ -39,6 +39,9 @@ void Session::tell_interval() {
 void Session::on_time() {
   children_.look_if_due(Clock::now());
   tell_interval();
+  if (program_) {
+    program_->prepare(Clock::now());
+  }
   if (job_.is_to_be_continued(Clock::now())) {
     kill(process_.pid(), SIGCONT);
   }

@@ -12,7 +12,7 @@ namespace tracso::loader {
 namespace {
 
 constexpr std::uint64_t int_part = 0xffffffffU;
-constexpr std::size_t debug_words = 5, record_words = 8, next_word = 3, state_word = 3;
+constexpr std::size_t debug_words = 5, record_words = 8, state_word = 3;
 // More at once are seldom; of these all lists are walked, which has an end in any case.
 constexpr std::size_t most_new = 4096;
 // A path is read at once where it does not go on in another page.
@@ -49,102 +49,109 @@ bool LinkMapFollower::calibrate(std::uint64_t r_debug) {
   return true;
 }
 
-LinkMapFollower::Glance LinkMapFollower::glance(SteadyMemory& memory, std::uint64_t r_debug) const {
+LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
+  problem_.clear();
+  SteadyMemory memory(process_, elf_class_);
   std::vector<Range> ranges = {{r_debug, debug_words * memory.word()}};
   if (!known_.empty()) {
     ranges.push_back({known_.back().raw.address, record_words * memory.word()});
-    if (spaces_) {
-      ranges.push_back(*spaces_);
-    }
   }
   const auto pieces = memory.bytes_of(ranges);
-  Glance glance;
-  glance.debug = to_words(pieces[0], memory.word());
-  if (!known_.empty()) {
-    glance.last = to_words(pieces[1], memory.word());
-    glance.spaces = spaces_ ? to_words(pieces[2], memory.word()) : std::vector<std::uint64_t>();
+  seen_ = {r_debug,
+           to_words(pieces[0], memory.word()),
+           known_.empty() ? std::vector<std::uint64_t>() : to_words(pieces[1], memory.word()),
+           false,
+           {},
+           {}};
+  if (seen_.debug.empty()) {
+    return Sight::at_work;
   }
-  return glance;
-}
-
-std::optional<LinkMapChange> LinkMapFollower::look(std::uint64_t r_debug) {
-  problem_.clear();
-  SteadyMemory memory(process_, elf_class_);
-  const Glance seen = glance(memory, r_debug);
-  if (seen.debug.empty()) {
-    return std::nullopt;
-  }
-  const std::uint64_t state = seen.debug[state_word] & int_part;
+  const std::uint64_t state = seen_.debug[state_word] & int_part;
   if (state != r_debug::RT_CONSISTENT) {
     const bool adds = state == r_debug::RT_ADD && since_ != Since::anything;
     since_ = adds ? Since::adding : Since::anything;
-    return std::nullopt;
+    return Sight::at_work;
   }
   if (!calibrated_ && !calibrate(r_debug)) {
-    return std::nullopt;
+    return Sight::at_work;
   }
-  auto change = has_only_grown(seen) ? look_at_end(memory, seen) : std::nullopt;
-  if (!change) {
-    change = look_at_all(memory, r_debug, seen);
-  }
+  return has_only_grown() && walk_end(memory) ? Sight::grown : Sight::changed;
+}
+
+std::optional<LinkMapChange> LinkMapFollower::take() {
+  SteadyMemory memory(process_, elf_class_);
+  auto change = seen_.grown ? std::optional(take_end(memory)) : look_at_all(memory);
   since_ = change ? Since::nothing : Since::anything;
   return change;
 }
 
+std::optional<LinkMapChange> LinkMapFollower::look(std::uint64_t r_debug) {
+  return glance(r_debug) == Sight::at_work ? std::nullopt : take();
+}
+
 // One list, and it was not touched but at its end.
-bool LinkMapFollower::has_only_grown(const Glance& glance) const {
+bool LinkMapFollower::has_only_grown() const {
   if (since_ != Since::adding || known_.empty() || known_.back().raw.space != 0 ||
-      (glance.debug[0] & int_part) != 1 || glance.last.empty()) {
+      (seen_.debug[0] & int_part) != 1 || seen_.last.empty()) {
     return false;
   }
   const RawEntry& last = known_.back().raw;
-  return glance.last[0] == last.bias && glance.last[1] == last.name &&
-         glance.last[2] == last.dynamic &&
-         (private_word_ == 0 ||
-          (spaces_ && !glance.spaces.empty() &&
-           spaces_in(
-               glance.spaces, spaces_->address, glance.debug, elf_class_ == ElfClass::elf32 ? 4 : 8)
-               .empty()));
+  return seen_.last[0] == last.bias && seen_.last[1] == last.name &&
+         seen_.last[2] == last.dynamic && (private_word_ == 0 || spaces_);
 }
 
-std::optional<LinkMapChange> LinkMapFollower::look_at_end(SteadyMemory& memory,
-                                                          const Glance& glance) {
-  std::vector<Known> came;
-  std::vector<std::string> tails;
-  for (std::uint64_t at = glance.last[next_word]; at != 0;) {
+// The records behind the last known one. glibc links the first object of its next change before it
+// tells of that change: later they would be too many.
+bool LinkMapFollower::walk_end(SteadyMemory& memory) {
+  for (std::uint64_t at = first_new(); at != 0;) {
     std::vector<Range> ranges = {{at, record_words * memory.word()}};
     if (private_word_ != 0) {
       ranges.push_back(private_tail(at, private_word_, memory.word()));
     }
+    const bool looks_for_spaces = spaces_ && seen_.came.empty();
+    if (looks_for_spaces) {
+      ranges.push_back(*spaces_);
+    }
     auto pieces = memory.bytes_of(ranges);
     const auto word = to_words(pieces[0], memory.word());
-    if (word.empty() || came.size() == most_new) {
-      return std::nullopt;
+    if (word.empty() || seen_.came.size() == most_new ||
+        (looks_for_spaces && has_spaces(to_words(pieces.back(), memory.word())))) {
+      return false;
     }
     const RawEntry entry{at, 0, word[0], word[1], word[2], word[5], word[6], word[7]};
-    came.push_back({entry, "", private_word_ != 0 && entry.real != at});
-    tails.push_back(pieces.size() > 1 ? std::move(pieces[1]) : "");
+    seen_.came.push_back({entry, "", private_word_ != 0 && entry.real != at});
+    seen_.tails.push_back(private_word_ != 0 ? std::move(pieces[1]) : "");
     at = word[next_word];
   }
+  seen_.grown = true;
+  return true;
+}
+
+// Some that the first one's r_debug does not lead to, or what tells of them could not be read.
+bool LinkMapFollower::has_spaces(const std::vector<std::uint64_t>& variable) const {
+  return variable.empty() ||
+         !spaces_in(variable, spaces_->address, seen_.debug, elf_class_ == ElfClass::elf32 ? 4 : 8)
+              .empty();
+}
+
+LinkMapChange LinkMapFollower::take_end(SteadyMemory& memory) {
   std::vector<std::size_t> fresh;
-  for (Known& known : came) {
+  for (Known& known : seen_.came) {
     fresh.push_back(known_.size());
     known_.push_back(std::move(known));
   }
+  seen_.came.clear();
+  seen_.grown = false;
   LinkMapChange change;
-  change.came = take_new(memory, fresh, std::move(tails));
+  change.came = take_new(memory, fresh, std::exchange(seen_.tails, {}));
   return change;
 }
 
-std::optional<LinkMapChange> LinkMapFollower::look_at_all(SteadyMemory& memory,
-                                                          std::uint64_t r_debug,
-                                                          const Glance& glance) {
-  std::vector<std::uint64_t> r_debugs = {r_debug};
+std::optional<LinkMapChange> LinkMapFollower::look_at_all(SteadyMemory& memory) {
+  std::vector<std::uint64_t> r_debugs = {seen_.r_debug};
   if (spaces_) {
-    const auto words = glance.spaces.empty()
-                           ? memory.peek(spaces_->address, spaces_->bytes / memory.word())
-                           : glance.spaces;
-    const auto others = spaces_in(words, spaces_->address, glance.debug, memory.word());
+    const auto words = memory.peek(spaces_->address, spaces_->bytes / memory.word());
+    const auto others = spaces_in(words, spaces_->address, seen_.debug, memory.word());
     r_debugs.insert(r_debugs.end(), others.begin(), others.end());
   }
   if (!loader_at_work(memory, r_debugs).empty()) {

@@ -3,8 +3,9 @@
 // and gone since the last look.
 //
 // A loader that has done nothing but add objects to the one list of the process has put them at its
-// end: then a look costs three system calls, however many objects there are. Whatever else it did,
-// or may have done, all lists are walked again.
+// end: then a look costs a few system calls, however many objects there are, and their names need
+// not be read while the loader stands still: they stay in their place until it tells of its next
+// change. Whatever else it did, or may have done, all lists are walked again.
 
 #include "tracso/target.hpp"
 
@@ -42,9 +43,25 @@ class LinkMapFollower {
   LinkMapFollower(const ProcessSource& process, ElfClass elf_class)
       : process_(process), elf_class_(elf_class) {}
 
-  /// For a process whose loader stands still. nullopt: the loader is at work on one of its lists,
-  /// or has none yet; what has changed is told by a later look.
+  /// What is seen of the lists at a moment at which the loader stands still.
+  enum class Sight : std::uint8_t {
+    at_work,  ///< on one of them, or there is none yet: a later look tells what has changed
+    grown,    ///< at its end only: take() has time until the loader tells of its next change
+    changed   ///< take() is to be called before the loader goes on
+  };
+
+  /// One system call, where the lists have grown one more for each new object.
+  Sight glance(std::uint64_t r_debug);
+
+  /// What has changed, after a glance that has not found the loader at work. nullopt: the lists
+  /// could not be read; a later look tells of it.
+  std::optional<LinkMapChange> take();
+
+  /// Both at once; nullopt also where the loader is at work.
   std::optional<LinkMapChange> look(std::uint64_t r_debug);
+
+  /// The record behind the last known one at the last glance; 0: none.
+  std::uint64_t first_new() const { return seen_.last.empty() ? 0 : seen_.last[next_word]; }
 
   /// The last look found a list that could not be followed to its end.
   const std::string& problem() const { return problem_; }
@@ -59,20 +76,23 @@ class LinkMapFollower {
   /// What the loader was seen to do since the lists were read.
   enum class Since : std::uint8_t { nothing, adding, anything };
 
-  /// What one system call tells.
   struct Glance {
-    std::vector<std::uint64_t> debug;   // of the base namespace, from r_version on
-    std::vector<std::uint64_t> last;    // of the last known record
-    std::vector<std::uint64_t> spaces;  // of the variable that holds unchained namespaces
+    std::uint64_t r_debug = 0;
+    std::vector<std::uint64_t> debug;  // of the base namespace, from r_version on
+    std::vector<std::uint64_t> last;   // of the last known record
+    bool grown = false;
+    std::vector<Known> came;         // without names
+    std::vector<std::string> tails;  // their private fields
   };
 
+  static constexpr std::size_t next_word = 3;  // of a record
+
   bool calibrate(std::uint64_t r_debug);
-  Glance glance(SteadyMemory& memory, std::uint64_t r_debug) const;
-  bool has_only_grown(const Glance& glance) const;
-  std::optional<LinkMapChange> look_at_end(SteadyMemory& memory, const Glance& glance);
-  std::optional<LinkMapChange> look_at_all(SteadyMemory& memory,
-                                           std::uint64_t r_debug,
-                                           const Glance& glance);
+  bool has_only_grown() const;
+  bool walk_end(SteadyMemory& memory);
+  bool has_spaces(const std::vector<std::uint64_t>& variable) const;
+  LinkMapChange take_end(SteadyMemory& memory);
+  std::optional<LinkMapChange> look_at_all(SteadyMemory& memory);
   /// `tails` of the private fields, in the same order; empty: not read yet.
   std::vector<NewObject> take_new(SteadyMemory& memory,
                                   std::span<const std::size_t> fresh,
@@ -88,6 +108,7 @@ class LinkMapFollower {
   std::uint64_t loader_ = 0;     // its record
   std::optional<Range> spaces_;  // where unchained namespaces lie
   Since since_ = Since::anything;
+  Glance seen_;
   std::vector<Known> known_;
   std::string problem_;
 };

@@ -53,7 +53,18 @@ class ImportChainReader::Reading {
 
   std::size_t incomplete() const { return incomplete_; }
 
-  void find_runtimes();
+  bool prepare() {
+    if (runtimes_.empty()) {
+      find_runtimes();
+    } else if (stacks_.empty()) {
+      restart();
+      locate_runtimes();
+      for (auto& stack : stacks_) {
+        stack.prepare();
+      }
+    }
+    return !stacks_.empty();
+  }
 
   // Of one runtime only: another would begin with what this one has read.
   void fetch() {
@@ -73,6 +84,7 @@ class ImportChainReader::Reading {
     memory_.restart(limits);
   }
 
+  void find_runtimes();
   void locate_runtimes();
 
   Target target_;
@@ -132,8 +144,8 @@ void ImportChainReader::fetch() {
   reading_->fetch();
 }
 
-void ImportChainReader::prepare() {
-  reading_->find_runtimes();
+bool ImportChainReader::prepare() {
+  return reading_->prepare();
 }
 
 std::size_t ImportChainReader::incomplete_chains() const {

@@ -28,8 +28,9 @@ class ImportChainReader {
   ImportChainReader(ImportChainReader&&) noexcept;
   ImportChainReader& operator=(ImportChainReader&&) noexcept;
 
-  /// Looks for the Python ahead of the first chain, in a process that may run meanwhile.
-  void prepare();
+  /// Looks for the Python ahead of the first chain, in a process that may run meanwhile. true: it
+  /// is found and has begun to work, so that there is nothing more to prepare.
+  bool prepare();
 
   /// Fetches now what the next chain will probably ask for: it is told of the memory as it is now.
   void fetch();

@@ -133,13 +133,15 @@ void ImportStack::learn_names() {
 void ImportStack::fetch_askers(const std::vector<PlannedStep>& planned) {
   std::vector<const Frame*> askers;
   for (const auto& step : planned) {
-    if (step.asker) {
-      askers.push_back(&frames_[*step.asker]);
+    if (!step.asker) {
+      continue;
     }
-  }
-  for (const auto* frame : askers) {
-    memory_.plan(parts_of(frame->code)[2], table_bytes);
-    objects_.plan_dict(frame->globals);
+    const auto& frame = frames_[*step.asker];
+    memory_.plan(parts_of(frame.code)[2], table_bytes);
+    if (!step.is_body) {
+      objects_.plan_dict(frame.globals);
+      askers.push_back(&frame);
+    }
   }
   memory_.fetch();
   for (const auto* frame : askers) {
@@ -169,10 +171,15 @@ ImportStep ImportStack::step_of(const PlannedStep& planned) {
     const auto& frame = frames_[*planned.asker];
     step.file = codes_[frame.code].file;
     step.line = current_line(objects_, frame);
-    step.importer = module_of(frame);
+    // importlib has given a module that name; of other code only its globals know theirs.
+    step.importer = planned.is_body && !planned.around.empty() ? planned.around : module_of(frame);
   }
   step.importer = step.importer.empty() ? planned.around : step.importer;
   return step;
+}
+
+void ImportStack::prepare() {
+  learn_names();
 }
 
 void ImportStack::fetch() {

@@ -22,6 +22,9 @@ class ImportStack {
   ImportStack(MemoryReader& memory, std::uint64_t runtime, const Layout& layout)
       : memory_(memory), objects_(memory, layout), runtime_(runtime) {}
 
+  /// Reads ahead of the first chain what all of them need, in a process that may run meanwhile.
+  void prepare();
+
   /// Begins a new reading with what the last one asked for. To be called before each chain.
   void fetch();
 

@@ -122,15 +122,20 @@ class Plan {
   // The innermost code is what loads something just now, unless an import does.
   std::vector<PlannedStep> steps() && {
     if (code_) {
-      steps_.push_back({"", caller_ ? caller_ : code_, around_});
+      steps_.push_back(step("", caller_ ? caller_ : code_));
     } else if (c_code_runs_) {
-      steps_.push_back({"", std::nullopt, around_});
+      steps_.push_back(step("", std::nullopt));
     }
     return std::move(steps_);
   }
 
  private:
+  PlannedStep step(const std::string& module, std::optional<std::size_t> asker) const {
+    return {module, asker, around_, asker && asker == body_};
+  }
+
   void add_code(FrameRole role, std::size_t frame) {
+    body_ = c_code_runs_ && by_import_ ? std::optional(frame) : body_;
     code_ = frame;
     caller_ = role == FrameRole::code ? frame : caller_;
     executing_ = c_code_runs_ = false;
@@ -141,9 +146,10 @@ class Plan {
     if (!code_ && !loading_ && !steps_.empty() && is_package_of(module, around_)) {
       steps_.back().module = module;
     } else {
-      steps_.push_back({module, code_, around_});
+      steps_.push_back(step(module, code_));
     }
     enter(std::move(module));
+    by_import_ = true;
   }
 
   // Code that is followed by loading did not ask for an import. It may be part of one, though: a
@@ -155,7 +161,7 @@ class Plan {
         return;
       }
       if (module != around_) {
-        steps_.push_back({module, code_, around_});
+        steps_.push_back(step(module, code_));
       }
       enter(std::move(module));
     }
@@ -168,6 +174,8 @@ class Plan {
     around_ = std::move(module);
     code_.reset();
     caller_.reset();
+    body_.reset();
+    by_import_ = false;
     loading_ = executing_ = c_code_runs_ = false;
   }
 
@@ -175,6 +183,8 @@ class Plan {
   std::vector<PlannedStep> steps_;
   std::string around_;                        // what is imported at this depth
   std::optional<std::size_t> code_, caller_;  // the last code since; the last that is no opener
+  std::optional<std::size_t> body_;           // the code of the module itself
+  bool by_import_ = false;                    // an import has named it, not what loads it
   bool loading_ = false;      // the import at this depth has found its module and loads it
   bool executing_ = false;    // the innermost frame that loads runs the module's code
   bool c_code_runs_ = false;  // and has called it

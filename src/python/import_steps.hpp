@@ -35,6 +35,7 @@ struct PlannedStep {
   std::string module;                ///< as in ImportStep
   std::optional<std::size_t> asker;  ///< index of the frame that asked; nullopt: C code
   std::string around;                ///< the module whose import is under way around it
+  bool is_body = false;              ///< importlib runs that frame as the code of `around`
   bool operator==(const PlannedStep&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace tracso::tracee {
 
@@ -44,6 +45,18 @@ struct EntryInstruction {
 /// nullopt: another instruction, or not on this processor. `word` as in RegisterLayout.
 std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t> code,
                                                   std::size_t word);
+
+/// A va_list of a 64-bit program as it lies in memory; not all of it is used everywhere.
+using VariableArguments = std::array<std::byte, 32>;
+
+/// Where the next `count` arguments of a va_list lie that are words or smaller, in order; empty:
+/// not known on this processor.
+std::vector<std::uint64_t> places_of_arguments(const VariableArguments& list, std::size_t count);
+
+/// For a function of a 64-bit program that does nothing but return an address at a fixed distance
+/// from the thread pointer (__errno_location): that distance. nullopt: another function, or not on
+/// this processor.
+std::optional<std::uint64_t> returned_thread_offset(std::span<const std::uint8_t> code);
 
 /// Does this system call of a 64-bit program fail with EINTR where a stop has interrupted it,
 /// though it can be repeated without harm (signal(7), last section)? false: it is repeated by the

@@ -29,6 +29,14 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t>,
   return std::nullopt;
 }
 
+std::vector<std::uint64_t> places_of_arguments(const VariableArguments&, std::size_t) {
+  return {};
+}
+
+std::optional<std::uint64_t> returned_thread_offset(std::span<const std::uint8_t>) {
+  return std::nullopt;
+}
+
 bool fails_after_a_stop(std::uint64_t) {
   return false;
 }

@@ -147,6 +147,41 @@ std::optional<EntryInstruction> entry_instruction(std::span<const std::uint8_t> 
   return lowered ? lowered : through_word(code, word);
 }
 
+// System V ABI, "The va_list Type": gp_offset and fp_offset, then overflow_arg_area and
+// reg_save_area. Six registers of 8 bytes were saved.
+std::vector<std::uint64_t> places_of_arguments(const VariableArguments& list, std::size_t count) {
+  constexpr std::uint64_t saved_bytes = 48;
+  std::uint32_t offset = 0;
+  std::uint64_t overflow = 0, saved = 0;
+  std::memcpy(&offset, list.data(), sizeof offset);
+  std::memcpy(&overflow, list.data() + 8, sizeof overflow);
+  std::memcpy(&saved, list.data() + 16, sizeof saved);
+  std::vector<std::uint64_t> places;
+  while (places.size() < count) {
+    if (offset < saved_bytes) {
+      places.push_back(saved + offset);
+      offset += 8;
+    } else {
+      places.push_back(overflow);
+      overflow += 8;
+    }
+  }
+  return places;
+}
+
+// mov %fs:0, %rax; add $NUMBER, %rax; ret
+std::optional<std::uint64_t> returned_thread_offset(std::span<const std::uint8_t> code) {
+  constexpr std::array<std::uint8_t, 12> begin = {
+      0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x83, 0xc0};
+  constexpr std::uint8_t returns = 0xc3;
+  constexpr std::size_t number = begin.size();
+  if (!starts_with(code, begin) || code.size() < number + 2 || code[number + 1] != returns ||
+      code[number] > 0x7f) {
+    return std::nullopt;
+  }
+  return code[number];
+}
+
 bool fails_after_a_stop(std::uint64_t call) {
   // recv and accept with SO_RCVTIMEO, read of an inotify descriptor.
   constexpr std::array<std::uint64_t, 18> calls = {SYS_epoll_wait,

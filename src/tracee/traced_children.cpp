@@ -135,9 +135,10 @@ void TracedProcess::adopt_orphans(bool of_command) {
   std::vector<pid_t> orphans;
   for (const auto& [thread, status] : early_) {
     const auto parent = parent_of(thread);
-    const bool is_orphan = tracee::process_of(thread) == thread && parent &&
-                           (of_command || *parent != pid_) &&
-                           offspring_.threads_of(*parent).empty();
+    const bool is_orphan = parent && (of_command || *parent != pid_) &&
+                           threads_.count(*parent) == (*parent == pid_ ? 1U : 0U) &&
+                           offspring_.threads_of(*parent).empty() &&
+                           tracee::process_of(thread) == thread;
     if (is_orphan) {
       orphans.push_back(thread);
     }

@@ -1,6 +1,7 @@
 #include "tracee/traced_process.hpp"
 
 #include "base/result.hpp"
+#include "tracee/architecture.hpp"
 #include "tracee/registers.hpp"
 #include "tracee/requests.hpp"
 
@@ -76,6 +77,7 @@ std::optional<Event> TracedProcess::digest(Report report) {
   const auto found = threads_.find(report.thread);
   if (found == threads_.end()) {
     early_[report.thread] = report.status;
+    adopt_orphans(false);  // whoever was to tell of it may have ended already
     return std::nullopt;
   }
   if (found->second.free) {
@@ -134,9 +136,20 @@ std::optional<Event> TracedProcess::digest_stop(pid_t thread, Stop stop) {
   return std::nullopt;
 }
 
+// Where a trap leaves the thread behind its instruction, no thread is there but by that trap if it
+// always goes on elsewhere: then nobody has to be asked who sent the signal.
+bool TracedProcess::stands_behind_breakpoint(const Registers& registers) const {
+  return breakpoint_advance() != 0 && breakpoints_.returns(registers.breakpoint_address());
+}
+
 std::optional<Event> TracedProcess::digest_signal(pid_t thread, int signal) {
-  const auto details = signal == SIGTRAP ? signal_details(thread) : std::nullopt;
-  auto registers = details && is_breakpoint(*details) ? Registers::of(thread) : std::nullopt;
+  auto registers = signal == SIGTRAP ? Registers::of(thread) : std::nullopt;
+  if (registers && !stands_behind_breakpoint(*registers)) {
+    const auto details = signal_details(thread);
+    if (!details || !is_breakpoint(*details)) {
+      registers.reset();
+    }
+  }
   if (!registers || !breakpoints_.is_known(registers->breakpoint_address())) {
     return Event{Event::Kind::signal, thread, signal, 0};
   }

@@ -171,6 +171,10 @@ TEST_CASE("findings: without a target they are those of the last report, and say
   CHECK(contains(last.out + last.err, "from the last trace"));
   CHECK(contains(last.out + last.err, "reads no symbol tables"));
   CHECK(contains(last.out + last.err, "tracso --findings " + std::to_string(child.pid())));
+  // Of what has ended there is nothing more to be asked: the command is.
+  REQUIRE(run_tracso({"--run", "/bin/true"}, state).status == 0);
+  const auto ended = run_tracso({"--findings"}, state);
+  CHECK(contains(ended.out + ended.err, "missing: tracso --findings --run CMD"));
 }
 
 }  // namespace tracso::test

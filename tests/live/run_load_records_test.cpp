@@ -6,6 +6,7 @@
 #include "support/run_support.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 using namespace tracso;
@@ -131,6 +132,38 @@ TEST_CASE("run loads: what musl refuses is told in its words", "[live][run][load
     CHECK(failed.reason == expected[i].reason);
     CHECK(name_at(result, failed.requester) == expected[i].requester);
   }
+}
+
+TEST_CASE("run loads: musl tells why a program cannot start", "[live][run][loads]") {
+  const std::string dependency = write_file("dep.c", "");
+  const std::string folder = dependency.substr(0, dependency.rfind('/'));
+  const auto make = [&](const std::string& file, const std::string& text, const std::string& how) {
+    write_file(file + ".c", text);
+    const auto line = "cd '" + folder + "' && musl-gcc " + file + ".c " + how;
+    REQUIRE(std::system(line.c_str()) == 0);
+  };
+  make("dep",
+       "int dep(void) { return 0; }\nint extra(void) { return 0; }\n",
+       "-shared -fPIC -o libdep.so");
+  make("start",
+       "int dep(void), extra(void);\nint main(void) { return dep() + extra(); }\n",
+       "-o start -L. -ldep '-Wl,-rpath,$ORIGIN'");
+  const std::string program = folder + "/start";
+  CHECK(record({program}).failed_loads.empty());
+
+  make("dep", "int dep(void) { return 0; }\n", "-shared -fPIC -o libdep.so");
+  auto result = record({program});
+  CHECK(result.exit_status == 127);
+  REQUIRE(result.failed_loads.size() == 1);
+  CHECK(result.failed_loads[0].name == program);
+  CHECK(result.failed_loads[0].reason == "extra: symbol not found");
+
+  REQUIRE(unlink((folder + "/libdep.so").c_str()) == 0);
+  result = record({program});
+  REQUIRE_FALSE(result.failed_loads.empty());
+  CHECK(result.failed_loads[0].name == "libdep.so");
+  CHECK(result.failed_loads[0].reason == "No such file or directory (needed by " + program + ")");
+  CHECK_FALSE(has_notice(result, "start-unfinished"));
 }
 
 TEST_CASE("run loads: what is unloaded and comes back is another load", "[live][run][loads]") {

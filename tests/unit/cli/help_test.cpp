@@ -140,6 +140,15 @@ TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help
   CHECK(std::holds_alternative<Request>(parse_options({"quite-another-file"})));
 }
 
+TEST_CASE("slips: --why without a library says how it is asked", "[cli][help]") {
+  const Leave alone = leave({"--why"});
+  CHECK(alone.status == 2);
+  CHECK(has(alone.err, "--why is to be followed by a library"));
+  CHECK(has(alone.err, "tracso --why libssl.so.3"));
+  CHECK(has(leave({"4192", "--why"}).err, "tracso --why libssl.so.3"));
+  CHECK_FALSE(has(leave({"4192", "--by"}).err, "--why"));
+}
+
 TEST_CASE("slips: options of a command have their own neighbours", "[cli][help]") {
   CHECK(has(leave({"record", "1", "-o", "x", "--prob", "path"}).err, "did you mean --probe?"));
 }

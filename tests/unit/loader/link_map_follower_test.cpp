@@ -138,6 +138,44 @@ TEST_CASE("link map follower: while the loader works nothing is told", "[loader]
   CHECK(change->came.size() == 2);
 }
 
+TEST_CASE("link map follower: what is taken later is what was seen", "[loader][follower]") {
+  using Sight = LinkMapFollower::Sight;
+  FakeLayout layout;
+  layout.marked = false;
+  Case made(layout);
+  const auto word = made.fake.word();
+  const auto glance = [&](std::uint64_t state) {
+    made.fake.poke(made.fake.debug(0) + 3 * word, state);
+    return made.follower.glance(made.fake.debug(0));
+  };
+  REQUIRE(made.look());
+  made.fake.poke(made.fake.record(3) + 3 * word, 0);  // the helper comes with the next dlopen
+  CHECK(glance(1) == Sight::at_work);
+  made.link();
+  REQUIRE(glance(0) == Sight::grown);
+  CHECK(made.follower.first_new() == made.fake.record(3));
+  // The thread runs again and links the first object of its next dlopen before it tells of it.
+  made.fake.poke(made.fake.record(3) + 3 * word, made.fake.record(4));
+  auto change = made.follower.take();
+  REQUIRE(change);
+  REQUIRE(change->came.size() == 1);
+  CHECK(change->came[0].name == "/opt/plugin.so");
+
+  CHECK(glance(1) == Sight::at_work);
+  REQUIRE(glance(0) == Sight::grown);
+  change = made.follower.take();
+  REQUIRE(change);
+  REQUIRE(change->came.size() == 1);
+  CHECK(change->came[0].name == "/opt/helper.so");
+
+  CHECK(glance(2) == Sight::at_work);  // RT_DELETE
+  made.unlink();
+  REQUIRE(glance(0) == Sight::changed);
+  change = made.follower.take();
+  REQUIRE(change);
+  CHECK(change->gone.size() == 2);
+}
+
 TEST_CASE("link map follower: what was added costs the same however long the list is",
           "[loader][follower]") {
   FakeLayout layout;

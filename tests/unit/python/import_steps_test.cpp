@@ -50,6 +50,23 @@ TEST_CASE("import steps: each _find_and_load was asked for by the code before it
               {load, "json"}}) == Steps{{"pkg", 0, ""}, {"json", 7, "pkg"}});
 }
 
+TEST_CASE("import steps: the code of a module that an import runs is told from other code",
+          "[python][chain]") {
+  const Frames body = {
+      {code, ""}, {import, "pkg"}, {load, "pkg"}, {execute, "pkg"}, {call, ""}, {code, ""}};
+  auto frames = body;
+  frames.emplace_back(import, "json");
+  CHECK(plan(frames) == Steps{{"pkg", 0, ""}, {"json", 5, "pkg", true}});
+  // A function that it calls, perhaps of another module.
+  frames = body;
+  frames.emplace_back(code, "");
+  frames.emplace_back(import, "json");
+  CHECK(plan(frames) == Steps{{"pkg", 0, ""}, {"json", 6, "pkg", false}});
+  // What loads a module may give it another name.
+  CHECK(plan({{code, ""}, {execute, "plugin"}, {call, ""}, {code, ""}}).back() ==
+        PlannedStep{"", 3, "plugin", false});
+}
+
 TEST_CASE("import steps: code that imports nothing is the last step", "[python][chain]") {
   CHECK(plan({{code, ""}}) == Steps{{"", 0, ""}});
   CHECK(plan({{code, ""}, {opener, ""}, {opener, ""}}) == Steps{{"", 0, ""}});

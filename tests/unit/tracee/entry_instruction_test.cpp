@@ -6,6 +6,8 @@
 #include <sys/user.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 using namespace tracso::tracee;
@@ -92,6 +94,28 @@ TEST_CASE("entry instruction: jumps and calls through a word of the GOT", "[trac
   CHECK(call->through == 256);
   CHECK_FALSE(entry_instruction(Code{0xff, 0x25, 0x10, 0, 0}, 8));  // cut off
   CHECK_FALSE(entry_instruction(Code{0xff, 0x25, 0x10, 0, 0, 0}, 4));
+}
+
+TEST_CASE("variable arguments: registers first, then the stack", "[tracee]") {
+  VariableArguments list{};
+  const std::uint32_t offset = 32;
+  const std::uint64_t overflow = 0x7000, saved = 0x5000;
+  std::memcpy(list.data(), &offset, sizeof offset);
+  std::memcpy(list.data() + 8, &overflow, sizeof overflow);
+  std::memcpy(list.data() + 16, &saved, sizeof saved);
+  CHECK(places_of_arguments(list, 4) == std::vector<std::uint64_t>{0x5020, 0x5028, 0x7000, 0x7008});
+}
+
+TEST_CASE("thread offset: only of a function that does nothing else", "[tracee]") {
+  Code code = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x83, 0xc0, 0x34, 0xc3, 0x66, 0x90};
+  CHECK(returned_thread_offset(code) == 0x34);
+  code[13] = 0x90;
+  CHECK_FALSE(returned_thread_offset(code));
+  code[13] = 0xc3;
+  code[12] = 0x80;  // below the thread pointer
+  CHECK_FALSE(returned_thread_offset(code));
+  code.resize(13);
+  CHECK_FALSE(returned_thread_offset(code));
 }
 
 #endif
