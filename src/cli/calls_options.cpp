@@ -33,6 +33,7 @@ Examples:
   tracso calls -e 'malloc+free-@libc.so*' CMD      as ltrace filters: function@library that calls
   tracso calls -c -p 4192 -d 10                    of a process that runs, for ten seconds
   tracso calls --count --json CMD                  for scripts; CMD's own output goes to stderr
+  tracso calls --json CMD | jq .function           each call as an object on a line of its own
   tracso calls -S -x 'parse_*' CMD                 functions inside the program, and system calls
 )";
 
@@ -62,8 +63,14 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_flag("-L", words.no_default, "without -e and -l do not take the program's own calls");
   app.add_flag("--drop", words.drop, "rather lose lines than let the command wait for tracso");
   app.add_flag("-b,--no-signals", words.no_signals, "do not show signals (--engine ptrace)");
-  app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
-  app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
+  app.add_option("-F,--config",
+                 words.configurations,
+                 "what functions take and give, in the language of ltrace.conf(5): before the "
+                 "built-in table (repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  number(app.add_option("-A", words.array_elements, "elements of an array, structures deep (4)"),
+         "N");
 }
 
 void define_attaching(CLI::App& app, CallsWords& words) {
@@ -103,7 +110,7 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("-c",
                words.summary,
                "a table of all calls at the end, not a line for each; implied by --group, --exact, "
-               "--count, --limit, --json, --csv");
+               "--count, --limit, --csv and -o x.json");
   one_word(
       app.add_option("-e",
                      words.expressions,
@@ -130,11 +137,15 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("--count", words.count, "only count, the least disturbance");
   app.add_flag("--intra", words.intra, "also calls from a library to itself");
   app.add_flag("-f", words.follow, "child processes too, and what they exec");
-  app.add_flag("--json", words.json, "a document on standard output");
+  app.add_flag("--json",
+               words.json,
+               "a line of JSON for each call on standard output; of a table a document");
   app.add_flag("--csv", words.csv, "one line per row on standard output");
-  app.add_option("-o,--output",
-                 words.output,
-                 "write there instead of standard error; .json and .csv choose a table's form")
+  app.add_option(
+         "-o,--output",
+         words.output,
+         "write there instead of standard error; .json and .csv choose a table's form, .jsonl "
+         "lines of JSON")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
@@ -177,7 +188,8 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
   const bool to_file = !words.output.empty() || terminal.width == 0;
   lines.align = words.align.value_or((to_file ? usual_width : terminal.width) * 5 / 8);
   lines.indent = words.indent;
-  lines.text_bytes = words.text_bytes;
+  lines.limits.text_bytes = words.text_bytes;
+  lines.limits.elements = words.array_elements;
   lines.took = words.took;
   lines.instruction = words.instruction;
   lines.demangle = words.demangle;
@@ -249,10 +261,26 @@ std::optional<Leave> fill_lines(const CallsWords& words,
   return std::nullopt;
 }
 
-std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std::string> command) {
-  if (auto leave = refused(words)) {
-    return *leave;
+// A sum at the end, not a line for each call.
+bool asks_for_table(const CallsWords& words) {
+  const auto extension = form_extension(words.output);
+  return words.summary || words.exact || words.count || words.limit || !words.group.empty() ||
+         words.csv || extension == "json" || extension == "csv";
+}
+
+CallsRequest::Form form_of(const CallsWords& words) {
+  using Form = CallsRequest::Form;
+  const auto extension = form_extension(words.output);
+  if (!asks_for_table(words)) {
+    const bool records = words.json || extension == "jsonl" || extension == "ndjson";
+    return records ? Form::records : Form::lines;
   }
+  return words.json || (!words.csv && extension == "json") ? Form::json
+         : words.csv || extension == "csv"                 ? Form::csv
+                                                           : Form::text;
+}
+
+std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std::string> command) {
   if (auto leave = refused_for_processes(words, !command.empty())) {
     return *leave;
   }
@@ -262,9 +290,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (words.json && words.csv) {
     return usage("--json and --csv exclude each other", "choose one");
   }
-  if (auto leave = wrong_form(words.json  ? "--json"
-                              : words.csv ? "--csv"
-                                          : "calls",
+  const bool is_table = asks_for_table(words);
+  if (auto leave = wrong_form(words.csv                ? "--csv"
+                              : words.json && is_table ? "--json"
+                              : words.json             ? "calls --json"
+                              : is_table               ? "calls -c"
+                                                       : "calls",
                               words.output)) {
     return *leave;
   }
@@ -280,17 +311,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
-  const auto name = lower_case(words.output);
-  const bool is_table =
-      words.summary || words.exact || words.count || words.limit || !words.group.empty();
   request.mode = words.count ? CallMode::count : words.exact ? CallMode::exact : CallMode::adaptive;
   request.group = words.group.empty() ? CallGroup::function : groups().at(words.group);
+  request.configurations = words.configurations;
   request.follow = words.follow;
   request.inside = words.intra;
-  request.form = words.json || (!words.csv && name.ends_with(".json")) ? CallsRequest::Form::json
-                 : words.csv || name.ends_with(".csv")                 ? CallsRequest::Form::csv
-                 : is_table                                            ? CallsRequest::Form::text
-                                                                       : CallsRequest::Form::lines;
+  request.form = form_of(words);
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
   request.limit = words.limit.value_or(0);
   const Terminal terminal = look_at_terminal(words.color == "never"    ? ColorChoice::never
@@ -298,9 +324,14 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
                                                                        : ColorChoice::automatic);
   request.render.color = terminal.color;
   request.render.unicode = terminal.unicode;
-  const bool as_lines = request.form == CallsRequest::Form::lines;
-  if (auto leave = as_lines ? fill_lines(words, terminal, request) : refused_for_tables(words)) {
+  if (auto leave =
+          request.is_table() ? refused_for_tables(words) : fill_lines(words, terminal, request)) {
     return *leave;
+  }
+  if (request.form == CallsRequest::Form::records) {
+    if (auto leave = refused_for_records(words)) {
+      return *leave;
+    }
   }
   return request;
 }
@@ -346,8 +377,11 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
   }
   std::vector<std::string> command = app.remaining();
   if (!command.empty() && command.front().size() > 1 && command.front().front() == '-') {
-    return usage(fmt::format("unknown option '{}'", printable(command.front())),
-                 "'tracso calls -h' lists the options; a command of that name comes behind --");
+    return usage(
+        fmt::format("unknown option '{}'", printable(command.front())),
+        command.front().starts_with("--for")
+            ? "tracso calls -p PID -d SECONDS"
+            : "'tracso calls -h' lists the options; a command of that name comes behind --");
   }
   command.insert(
       command.end(), command.empty() && marker != all.end() ? marker + 1 : marker, all.end());

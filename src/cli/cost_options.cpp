@@ -66,9 +66,10 @@ Leave parse_error(const CLI::App& command,
                        (word.size() > 2 && word[1] != '-');
     if (word.size() > 1 && word.starts_with('-') && !known) {
       const auto close = did_you_mean(name, names, 2);
-      return usage_error(
-          fmt::format("unknown option '{}'", printable(name)),
-          close.empty() ? help : fmt::format("did you mean {}?", join(close, " or ")));
+      return usage_error(fmt::format("unknown option '{}'", printable(name)),
+                         name == "-d" || name == "--duration" ? "--for SECONDS"
+                         : close.empty()                      ? help
+                                         : fmt::format("did you mean {}?", join(close, " or ")));
     }
   }
   return usage_error(printable(error.what()), help);

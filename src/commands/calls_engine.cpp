@@ -5,6 +5,7 @@
 #include "calls/engine_table.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
+#include "commands/call_records.hpp"
 #include "commands/command_user.hpp"
 #include "commands/output.hpp"
 #include "launch/job_control.hpp"
@@ -34,14 +35,21 @@ using launch::HeldCommand;
 using launch::OwnSignals;
 using std::chrono::milliseconds;
 
-// The calls that the engine sees, as lines.
+// The calls that the engine sees, as they come.
 class Lines final : public calls::CallSink {
  public:
   Lines(const CallsRequest& request, LineFile& file)
-      : signals_(!request.no_signals), lines_(request.lines), file_(file) {
+      : signals_(!request.no_signals), writer_(line_writer(request)), file_(file) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     time_.tick = rate_.start();
     time_.epoch_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    if (request.form == CallsRequest::Form::records) {
+      file_.put(first_record(request));
+    }
+  }
+
+  void begin_program(std::uint32_t program, std::int32_t pid) override {
+    writer_->begin_program(program, pid);
   }
 
   void add(std::uint32_t program,
@@ -50,7 +58,7 @@ class Lines final : public calls::CallSink {
            std::string_view from) override {
     any_ = true;
     set_time();
-    lines_.add(program, event, site.line, from);
+    writer_->add(program, event, site.line, from);
   }
 
   void add_signal(std::uint32_t program,
@@ -59,35 +67,29 @@ class Lines final : public calls::CallSink {
                   int signal) override {
     if (signals_) {
       set_time();
-      lines_.add_remark(program, thread, ticks, signal_text(signal));
+      writer_->add_signal(program, thread, ticks, signal);
     }
   }
 
-  void write() { file_.put(lines_.take()); }
+  void write() { file_.put(writer_->take()); }
 
   void end(int status) {
-    lines_.add_line(end_of_command(status));
+    writer_->end(end_of_command(status));
     write();
   }
 
   bool any() const { return any_; }
 
- private:
-  static std::string signal_text(int signal) {
-    const char* name = ::sigabbrev_np(signal);
-    const char* words = ::sigdescr_np(signal);
-    return name == nullptr
-               ? fmt::format("--- signal {} ---", signal)
-               : fmt::format("--- SIG{} ({}) ---", name, words == nullptr ? "?" : words);
-  }
+  LineFile& file() { return file_; }
 
+ private:
   void set_time() {
     time_.ns_per_tick = rate_.ns_per_tick();
-    lines_.set_time(time_);
+    writer_->set_time(time_);
   }
 
   bool signals_;
-  calls::CallLines lines_;
+  std::unique_ptr<calls::CallWriter> writer_;
   LineFile& file_;
   calls::TickRate rate_;
   calls::TickTime time_;
@@ -128,7 +130,8 @@ calls::EngineOptions engine_options(const CallsRequest& request) {
   options.system_calls = request.system_calls;
   options.follow = request.follow;
   options.places = request.lines.instruction;
-  options.text_bytes = static_cast<std::uint32_t>(request.lines.text_bytes);
+  options.prototypes = finder_of(request);
+  options.text_bytes = static_cast<std::uint32_t>(request.lines.limits.text_bytes);
   return options;
 }
 
@@ -224,7 +227,7 @@ std::optional<Notice> withheld_privileges(const calls::EngineDoors& doors, pid_t
                 "run tracso as root"};
 }
 
-int finish(const CallsRequest& request, const CallsReport& report, Lines* lines, int status) {
+int finish(const CallsRequest& request, CallsReport& report, Lines* lines, int status) {
   if (lines == nullptr) {
     if (const auto done = print_calls(request, report); !done) {
       return fail(done.error());
@@ -232,22 +235,30 @@ int finish(const CallsRequest& request, const CallsReport& report, Lines* lines,
     return calls_status(report);
   }
   lines->end(status);
-  for (const auto& notice : report.notices) {
-    say(notice_line(notice));
-  }
   if (!lines->any() && report.notices.empty()) {
-    say("no call was seen of those asked for: there is no such function, or it was not called");
+    report.notices.push_back({"calls-none",
+                              "no call was seen of those asked for",
+                              "there is no such function, or it was not called",
+                              ""});
   }
-  return calls_status(report);
+  if (request.form == CallsRequest::Form::records) {
+    lines->file().put(last_record(report, 0));
+  } else {
+    for (const auto& notice : report.notices) {
+      say(notice_line(notice));
+    }
+  }
+  return status_after_lines(calls_status(report), lines->file());
 }
 
 }  // namespace
 
 int calls_by_engine(const CallsRequest& request) {
-  const bool as_lines = request.form == CallsRequest::Form::lines;
+  const bool as_lines = !request.is_table();
+  const bool records = request.form == CallsRequest::Form::records;
   LineFile file;
   if (as_lines) {
-    if (const auto opened = file.open(request.file); !opened) {
+    if (const auto opened = file.open(records && !request.file ? "-" : request.file); !opened) {
       return fail(opened.error());
     }
   } else if (request.file && *request.file != "-") {
