@@ -111,10 +111,12 @@ void capture_nodes(struct writing* writing,
       memcpy(&from, (const uint8_t*)(piece[parent] + 1) + node->offset, sizeof from);
     }
     const uint8_t of = (uint8_t)(tracso_piece_node + i);
-    const uint32_t most = node->bytes == 0 ? setup->text_bytes : node->bytes;
+    enum { fewest = 16 };  // a std::string begins with so many
+    const uint32_t text_bytes = setup->text_bytes < fewest ? fewest : setup->text_bytes;
+    const uint32_t most = node->bytes == 0 ? text_bytes : node->bytes;
     const struct tracso_piece* next = (void*)writing->at;
     if ((node->kind & tracso_capture_kind) == tracso_capture_text) {
-      capture_text_of(writing, of, from, ~(uint64_t)0, most);
+      capture_text(writing, of, from, ~(uint64_t)0);
     } else {
       capture_bytes_of(writing, of, from, most, most);
       piece[i] = (const uint8_t*)next == writing->at ? 0 : next;

@@ -151,9 +151,7 @@ static const char* key_of(const char* symbol, char* room) {
   return room;
 }
 
-const struct tracso_capture_rule* capture_rule_of(const char* name) {
-  char room[tracso_capture_name_bytes];
-  const char* symbol = key_of(name, room);
+static const struct tracso_capture_rule* rule_named(const char* symbol) {
   uint32_t low = 0;
   uint32_t high = setup->capture_rules;
   while (low < high && high <= tracso_most_capture_rules) {
@@ -169,4 +167,11 @@ const struct tracso_capture_rule* capture_rule_of(const char* name) {
     }
   }
   return 0;
+}
+
+// C++ functions without one have one in common, that of the name "_Z".
+const struct tracso_capture_rule* capture_rule_of(const char* name) {
+  char room[tracso_capture_name_bytes];
+  const struct tracso_capture_rule* rule = rule_named(key_of(name, room));
+  return rule == 0 && after_prefix(name, "_Z") != 0 ? rule_named("_Z") : rule;
 }

@@ -101,7 +101,7 @@ struct tracso_capture_node {
   uint8_t from;
   uint8_t kind;     // tracso_capture_text or _bytes, perhaps tracso_capture_after
   uint16_t offset;  // of the pointer, in the bytes of another node
-  uint16_t bytes;   // to be copied at most; 0: as many as of any text
+  uint16_t bytes;   // to be copied at most; 0: as many as of any text, and 16
 };
 
 // What is to be copied for a function, by the numbers of the registers of its integer arguments.

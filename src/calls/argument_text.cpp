@@ -192,9 +192,52 @@ std::string joined(const Shown& shown) {
 
 }  // namespace
 
+namespace {
+
+bool is_pointer(const Type& type) {
+  return type.role == Role::pointer || type.role == Role::reference ||
+         type.role == Role::text_object;
+}
+
+// What a C++ name does not say: whether there is a hidden first argument, the place of the result.
+// A function with one returns it; one that returns something else has none. `room` is for the
+// answer. nullptr: it cannot be told, for the first argument may be what is returned, too.
+const Prototype* settled(const CallEvent& call,
+                         const CallEvent* result,
+                         const Prototype* prototype,
+                         Prototype& room) {
+  if (prototype == nullptr || !prototype->from_name || !prototype->may_return_in_memory) {
+    return prototype;
+  }
+  if (result == nullptr) {
+    return nullptr;
+  }
+  const auto first = call.call.integer[0];
+  const Piece* there = call.piece(tracso_piece_node);
+  if (first == 0 || result->result.integer != first || there == nullptr ||
+      there->state == tracso_piece_fault) {
+    return prototype;
+  }
+  const auto words = std::find_if(prototype->arguments.begin(),
+                                  prototype->arguments.end(),
+                                  [](const Type& type) { return !is_floating(type); });
+  if (words != prototype->arguments.end() && is_pointer(*words)) {
+    return nullptr;
+  }
+  room = *prototype;
+  room.returns_in_memory = true;
+  return &room;
+}
+
+}  // namespace
+
 ArgumentTexts arguments_at_call(const CallEvent& call,
                                 const Prototype* prototype,
                                 const ShownLimits& limits) {
+  if (prototype != nullptr && prototype->from_name && prototype->may_return_in_memory) {
+    const bool returns = call.kind == tracso_event_call;
+    return {returns ? "" : joined(words_of(call)), returns};
+  }
   if (prototype == nullptr) {
     return {joined(words_of(call)), false};
   }
@@ -207,6 +250,13 @@ std::string arguments_at_return(const CallEvent& call,
                                 const CallEvent& result,
                                 const Prototype* prototype,
                                 const ShownLimits& limits) {
+  Prototype room;
+  if (prototype != nullptr && prototype->from_name && prototype->may_return_in_memory) {
+    const auto* what = settled(call, &result, prototype, room);
+    return joined(what == nullptr
+                      ? words_of(call)
+                      : shown_of({call, &result, *what, limits}, 0, what->arguments.size()));
+  }
   const auto filled_in = prototype == nullptr ? 0 : first_filled_in(*prototype);
   if (prototype == nullptr || filled_in == prototype->arguments.size()) {
     return "";
@@ -224,9 +274,10 @@ std::vector<ShownValue> shown_arguments(const CallEvent& call,
                                         const CallEvent* result,
                                         const Prototype* prototype,
                                         const ShownLimits& limits) {
-  return prototype == nullptr
-             ? words_of(call)
-             : shown_of({call, result, *prototype, limits}, 0, prototype->arguments.size());
+  Prototype room;
+  const auto* what = settled(call, result, prototype, room);
+  return what == nullptr ? words_of(call)
+                         : shown_of({call, result, *what, limits}, 0, what->arguments.size());
 }
 
 namespace {
@@ -254,7 +305,7 @@ std::optional<ShownValue> shown_result(const CallEvent* call,
                                        const Prototype* prototype,
                                        const ShownLimits& limits) {
   Value value{result.result.integer, tracso_piece_result, true};
-  if (prototype == nullptr) {
+  if (prototype == nullptr || prototype->result.role == Role::unknown) {
     return ShownValue{word_text(value.word), {}, value, false, nullptr};
   }
   const Type& type = prototype->result;

@@ -228,9 +228,10 @@ void add_nodes(pid_t thread,
       }
     }
     const auto of = static_cast<std::uint8_t>(tracso_piece_node + i);
-    const auto most = node.bytes == 0 ? text_bytes : node.bytes;
+    constexpr std::uint32_t fewest = 16;  // a std::string begins with so many
+    const auto most = node.bytes == 0 ? std::max(text_bytes, fewest) : node.bytes;
     if ((node.kind & tracso_capture_kind) == tracso_capture_text) {
-      add_text(thread, of, from, ~std::uint64_t{0}, most, event);
+      add_text(thread, of, from, ~std::uint64_t{0}, text_bytes, event);
     } else {
       add_bytes(thread, of, from, most, most, event);
     }

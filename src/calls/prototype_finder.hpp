@@ -28,6 +28,7 @@ class PrototypeFinder {
 
  private:
   std::shared_ptr<const Prototypes> own_;
+  std::map<std::string, std::unique_ptr<Prototype>, std::less<>> by_name_;  // nullptr: says nothing
 };
 
 }  // namespace tracso::calls

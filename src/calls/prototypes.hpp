@@ -22,6 +22,9 @@ struct Prototype {
   std::vector<Type> arguments;
   bool more = false;               ///< further arguments of which nothing is known
   bool returns_in_memory = false;  ///< a hidden first argument says where
+  /// Told by a C++ name, which does not say all (cpp_signature.hpp): the second, whether there may
+  /// be a hidden first argument.
+  bool from_name = false, may_return_in_memory = false;
   /// What lies behind pointers in structures and arrays; in the order in which it is copied.
   std::vector<tracso_capture_node> nodes = {};
 };

@@ -43,7 +43,7 @@ enum class Role : std::uint8_t {
   // those of C++
   text_object,  ///< a reference to a std::string
   text_view,    ///< a std::string_view: length and pointer, two words
-  unknown,      ///< by value, and nobody knows how it is passed: what follows cannot be told
+  unknown,      ///< a result of which nothing is said
 };
 
 struct Inside;
