@@ -169,6 +169,13 @@ void capture_format(struct writing* writing,
                     uint8_t of,
                     uint64_t from,
                     const struct tracso_call_words* words);
+// Pointers in registers, in the result and in what they lead to; those of the call, or `after`.
+void capture_nodes(struct writing* writing,
+                   const struct tracso_capture_node* nodes,
+                   uint32_t count,
+                   const uint64_t* integer,
+                   int after,
+                   uint64_t result);
 
 // --- pointers.c
 // Before a look-up: 1 if its result is to come by us.

@@ -64,13 +64,14 @@ void capture_text(struct writing* writing, uint8_t of, uint64_t from, uint64_t a
   capture_text_of(writing, of, from, at_most, setup->text_bytes);
 }
 
-void capture_bytes(struct writing* writing, uint8_t of, uint64_t from, uint64_t bytes) {
+static void capture_bytes_of(
+    struct writing* writing, uint8_t of, uint64_t from, uint64_t bytes, uint32_t most_bytes) {
   // A length below zero is a failure of the function, nothing to show.
   if (from == 0 || (int64_t)bytes < 0 || writing->event->pieces >= tracso_most_pieces) {
     return;
   }
   uint8_t* into = writing->at + sizeof(struct tracso_piece);
-  const uint32_t wanted = (uint32_t)less(bytes, setup->text_bytes);
+  const uint32_t wanted = (uint32_t)less(bytes, most_bytes);
   const uint32_t got = wanted == 0 ? 0 : read_memory(into, from, wanted);
   end_piece(writing,
             of,
@@ -78,6 +79,49 @@ void capture_bytes(struct writing* writing, uint8_t of, uint64_t from, uint64_t 
             : got == 0 && wanted != 0 ? tracso_piece_fault
                                      : tracso_piece_cut,
             got);
+}
+
+void capture_bytes(struct writing* writing, uint8_t of, uint64_t from, uint64_t bytes) {
+  capture_bytes_of(writing, of, from, bytes, setup->text_bytes);
+}
+
+// --- what structures lead to
+
+void capture_nodes(struct writing* writing,
+                   const struct tracso_capture_node* nodes,
+                   uint32_t count,
+                   const uint64_t* integer,
+                   int after,
+                   uint64_t result) {
+  const struct tracso_piece* piece[tracso_most_capture_nodes];
+  for (uint32_t i = 0; i < count; ++i) {
+    const struct tracso_capture_node* node = &nodes[i];
+    const uint32_t parent = (uint32_t)node->from - tracso_node_first;
+    uint64_t from = 0;
+    piece[i] = 0;
+    if (((node->kind & tracso_capture_after) != 0) != after) {
+      continue;
+    }
+    if (node->from < tracso_argument_registers) {
+      from = integer[node->from];
+    } else if (node->from == tracso_node_result) {
+      from = result;
+    } else if (parent < i && piece[parent] != 0 &&
+               node->offset + sizeof from <= piece[parent]->bytes) {
+      memcpy(&from, (const uint8_t*)(piece[parent] + 1) + node->offset, sizeof from);
+    }
+    const uint8_t of = (uint8_t)(tracso_piece_node + i);
+    enum { fewest = 16 };  // a std::string begins with so many
+    const uint32_t text_bytes = setup->text_bytes < fewest ? fewest : setup->text_bytes;
+    const uint32_t most = node->bytes == 0 ? text_bytes : node->bytes;
+    const struct tracso_piece* next = (void*)writing->at;
+    if ((node->kind & tracso_capture_kind) == tracso_capture_text) {
+      capture_text(writing, of, from, ~(uint64_t)0);
+    } else {
+      capture_bytes_of(writing, of, from, most, most);
+      piece[i] = (const uint8_t*)next == writing->at ? 0 : next;
+    }
+  }
 }
 
 // --- the texts that a format of printf(3) asks for

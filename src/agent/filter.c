@@ -65,7 +65,7 @@ static const char* last_name(const char* path) {
   return name;
 }
 
-// "MAIN" is the program; a pattern that begins with a slash is one of paths.
+// "MAIN" is the program, which its own name fits too; a pattern that begins with a slash is one of paths.
 static int library_fits(const char* pattern, uint32_t object) {
   if (*pattern == 0 || same_text(pattern, "*")) {
     return 1;
@@ -76,7 +76,7 @@ static int library_fits(const char* pattern, uint32_t object) {
   if (same_text(pattern, "MAIN")) {
     return is_main_program(object);
   }
-  const char* name = object_name(object);
+  const char* name = is_main_program(object) ? region->head.program : object_name(object);
   return glob(pattern, *pattern == '/' ? name : last_name(name));
 }
 
@@ -132,7 +132,26 @@ uint8_t error_rule_of(const char* symbol) {
   return tracso_never;
 }
 
-const struct tracso_capture_rule* capture_rule_of(const char* symbol) {
+// Of a long name its beginning and a hash of all of it (FNV-1a), for rules have little room.
+static const char* key_of(const char* symbol, char* room) {
+  enum { digits = 16, kept = tracso_capture_name_bytes - 1 - digits };
+  const size_t length = text_length(symbol);
+  if (length < tracso_capture_name_bytes) {
+    return symbol;
+  }
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < length; ++i) {
+    hash = (hash ^ (unsigned char)symbol[i]) * 0x100000001b3u;
+  }
+  memcpy(room, symbol, kept);
+  for (int i = 0; i < digits; ++i) {
+    room[kept + i] = "0123456789abcdef"[hash >> (60 - 4 * i) & 15];
+  }
+  room[tracso_capture_name_bytes - 1] = 0;
+  return room;
+}
+
+static const struct tracso_capture_rule* rule_named(const char* symbol) {
   uint32_t low = 0;
   uint32_t high = setup->capture_rules;
   while (low < high && high <= tracso_most_capture_rules) {
@@ -148,4 +167,11 @@ const struct tracso_capture_rule* capture_rule_of(const char* symbol) {
     }
   }
   return 0;
+}
+
+// C++ functions without one have one in common, that of the name "_Z".
+const struct tracso_capture_rule* capture_rule_of(const char* name) {
+  char room[tracso_capture_name_bytes];
+  const struct tracso_capture_rule* rule = rule_named(key_of(name, room));
+  return rule == 0 && after_prefix(name, "_Z") != 0 ? rule_named("_Z") : rule;
 }

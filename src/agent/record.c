@@ -79,10 +79,9 @@ static int begin_event(struct writing* writing,
                        uint64_t ticks,
                        uint32_t slot,
                        uint16_t kind,
-                       uint32_t pieces) {
+                       uint64_t pieces) {
   const uint64_t most = sizeof(struct tracso_event) + sizeof(struct tracso_call_words) +
-                        TRACSO_FORMAT_BYTES +
-                        pieces * (uint64_t)(sizeof(struct tracso_piece) + setup->text_bytes + 16);
+                        TRACSO_FORMAT_BYTES + pieces;
   const uint64_t behind = tracso_ring_bytes - ring->written % tracso_ring_bytes;
   const uint64_t filler = behind < most ? behind : 0;
   if (!wait_for_room(ring, filler + most)) {
@@ -112,16 +111,33 @@ static void end_event(struct writing* writing, struct tracso_ring* ring) {
   }
 }
 
-static uint32_t pieces_of(const struct tracso_capture_rule* rule, int after) {
-  uint32_t count = 0;
-  for (int i = 0; rule != 0 && i < tracso_argument_registers; ++i) {
+static uint64_t room_of_piece(uint64_t bytes) {
+  return sizeof(struct tracso_piece) + (bytes > setup->text_bytes ? bytes : setup->text_bytes) + 16;
+}
+
+static uint32_t nodes_of(const struct tracso_capture_rule* rule) {
+  return rule->nodes < tracso_most_capture_nodes ? rule->nodes : tracso_most_capture_nodes;
+}
+
+// Bytes that the pieces may take.
+static uint64_t room_for(const struct tracso_capture_rule* rule, int after) {
+  if (rule == 0) {
+    return 0;
+  }
+  uint32_t count = after && rule->result != 0;
+  for (int i = 0; i < tracso_argument_registers; ++i) {
     const int kind = rule->argument[i] & tracso_capture_kind;
     if (kind != 0 && ((rule->argument[i] & tracso_capture_after) != 0) == after) {
       count += kind == tracso_capture_format ? 1 + tracso_argument_registers + tracso_stack_words : 1;
     }
   }
-  count += rule != 0 && after && rule->result != 0;
-  return count < tracso_most_pieces ? count : tracso_most_pieces;
+  uint64_t room = (count < tracso_most_pieces ? count : tracso_most_pieces) * room_of_piece(0);
+  for (uint32_t i = 0; i < nodes_of(rule); ++i) {
+    room += ((rule->node[i].kind & tracso_capture_after) != 0) == after
+                ? room_of_piece(rule->node[i].bytes)
+                : 0;
+  }
+  return room;
 }
 
 static uint64_t length_of(int source, const uint64_t* integer, uint64_t result) {
@@ -155,11 +171,17 @@ static void capture(struct writing* writing,
       default: break;
     }
   }
+  capture_nodes(writing, rule->node, nodes_of(rule), words->integer, after, result);
 }
 
 static int wants_arguments_later(const struct tracso_capture_rule* rule) {
   for (int i = 0; i < tracso_argument_registers; ++i) {
     if ((rule->argument[i] & tracso_capture_after) != 0) {
+      return 1;
+    }
+  }
+  for (uint32_t i = 0; i < nodes_of(rule); ++i) {
+    if ((rule->node[i].kind & tracso_capture_after) != 0) {
       return 1;
     }
   }
@@ -260,7 +282,7 @@ __attribute__((visibility("hidden"))) void record_call(uint32_t slot,
                   ticks_now(),
                   slot,
                   returns ? tracso_event_call : tracso_event_only,
-                  pieces_of(rule, 0))) {
+                  room_for(rule, 0))) {
     struct tracso_call_words* words = (void*)writing.at;
     writing.at += sizeof *words;
     fill_words(words, rule, saved, floating);
@@ -307,7 +329,7 @@ __attribute__((visibility("hidden"))) void record_return(uint64_t place,
   }
   const struct tracso_capture_rule* rule = capture_rules[slot];
   struct writing writing;
-  if (begin_event(&writing, ring, place, ticks, slot, tracso_event_return, pieces_of(rule, 1))) {
+  if (begin_event(&writing, ring, place, ticks, slot, tracso_event_return, room_for(rule, 1))) {
     struct tracso_return_words* words = (void*)writing.at;
     writing.at += sizeof *words;
     *words = (struct tracso_return_words){result, *floating, ticks - frame[2], error_number()};

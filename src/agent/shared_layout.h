@@ -39,8 +39,9 @@ enum {
   tracso_rule_bytes = 120,
   tracso_most_error_rules = 512,
   tracso_error_name_bytes = 30,
-  tracso_most_capture_rules = 2048,
-  tracso_capture_name_bytes = 38,
+  tracso_most_capture_rules = 8192,
+  tracso_capture_name_bytes = 62,
+  tracso_most_capture_nodes = 12,  // of one function
   tracso_argument_registers = 6,
   tracso_stack_words = 8,        // arguments behind those in registers
   tracso_ring_bytes = 1 << 20,
@@ -89,13 +90,29 @@ enum tracso_capture {
   tracso_length_is_result_product = 9,  // result times argument 2 (fread)
 };
 
+// One more pointer to follow, where arguments lead to structures: a word of what has been copied
+// before, or a register.
+enum tracso_node_from {  // 0-5: integer argument registers
+  tracso_node_result = 8,
+  tracso_node_first = 16,  // and the next: the bytes of that node
+};
+
+struct tracso_capture_node {
+  uint8_t from;
+  uint8_t kind;     // tracso_capture_text or _bytes, perhaps tracso_capture_after
+  uint16_t offset;  // of the pointer, in the bytes of another node
+  uint16_t bytes;   // to be copied at most; 0: as many as of any text, and 16
+};
+
 // What is to be copied for a function, by the numbers of the registers of its integer arguments.
 struct tracso_capture_rule {
   char name[tracso_capture_name_bytes];
   uint8_t argument[tracso_argument_registers];
   uint8_t result;  // nothing or a text
   uint8_t stack;   // it has arguments on the stack
-  uint8_t unused[2];
+  uint8_t nodes;
+  uint8_t unused;
+  struct tracso_capture_node node[tracso_most_capture_nodes];
 };
 
 // One link of a filter chain: symbol@caller (of -e), or symbol in callee (of -l).
@@ -251,6 +268,7 @@ struct tracso_return_words {
 
 enum tracso_piece_of {  // 0-5: integer argument registers
   tracso_piece_stack = 6,   // and the next: words of the stack
+  tracso_piece_node = 32,   // and the next: nodes of the capture rule
   tracso_piece_result = 255,
 };
 

@@ -67,7 +67,8 @@ bool write_all(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
 // What the agent copies of the memory that arguments lead to.
 void add_captures(const ArenaOptions& options, tracso_setup& setup) {
   setup.text_bytes = std::min<std::uint32_t>(options.text_bytes, tracso_most_text_bytes);
-  const auto rules = Prototypes::built_in().capture_rules();
+  const auto rules = options.prototypes == nullptr ? PrototypeFinder().capture_rules()
+                                                   : options.prototypes->capture_rules();
   setup.capture_rules =
       static_cast<std::uint32_t>(std::min<std::size_t>(rules.size(), tracso_most_capture_rules));
   std::copy_n(rules.begin(), setup.capture_rules, std::begin(setup.capture_rule));

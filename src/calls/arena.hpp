@@ -6,9 +6,11 @@
 
 #include "base/unique_fd.hpp"
 #include "calls/filter.hpp"
+#include "calls/prototype_finder.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,7 @@ struct ArenaOptions {
   bool drop = false;              ///< rather lose events than let the command wait for us
   bool attached = false;          ///< to a process that runs already
   std::uint32_t text_bytes = 32;  ///< copied of a text; at most tracso_most_text_bytes
+  std::shared_ptr<const PrototypeFinder> prototypes = nullptr;  ///< nullptr: only the built-in ones
 };
 
 class Arena {

@@ -2,10 +2,15 @@
 // Arguments and results as people read them: by the prototype if there is one, else words.
 
 #include "calls/events.hpp"
+#include "calls/inner_text.hpp"
 #include "calls/prototypes.hpp"
+#include "calls/value_text.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracso::calls {
 
@@ -16,17 +21,40 @@ struct ArgumentTexts {
   bool more = false;  ///< some are told on return
 };
 
-/// At the call. `prototype` may be nullptr. `text_bytes`: shown of a format, whose whole was
-/// copied.
+/// At the call. `prototype` may be nullptr. Of a format more was copied than is shown.
 ArgumentTexts arguments_at_call(const CallEvent& call,
                                 const Prototype* prototype,
-                                std::size_t text_bytes);
+                                const ShownLimits& limits);
 /// The rest of them, with the comma before; empty: there are none.
 std::string arguments_at_return(const CallEvent& call,
                                 const CallEvent& result,
                                 const Prototype* prototype,
-                                std::size_t text_bytes);
-/// What stands behind "= ".
-std::string result_text(const CallEvent& result, const Prototype* prototype);
+                                const ShownLimits& limits);
+/// What stands behind "= ". `call`: nullptr: it was not seen.
+std::string result_text(const CallEvent* call,
+                        const CallEvent& result,
+                        const Prototype* prototype,
+                        const ShownLimits& limits);
+
+/// One argument, or a result, as lines show it and as what it is.
+struct ShownValue {
+  std::string text;
+  Type type;
+  Value value;
+  bool typed = true;             ///< false: nothing is known of its type
+  const Piece* piece = nullptr;  ///< what it leads to, in the event; nullptr: nothing was copied
+};
+
+/// All arguments of a call; `result` is nullptr while it has not returned: then what it fills in is
+/// shown as a pointer.
+std::vector<ShownValue> shown_arguments(const CallEvent& call,
+                                        const CallEvent* result,
+                                        const Prototype* prototype,
+                                        const ShownLimits& limits);
+/// nullopt: it returns nothing.
+std::optional<ShownValue> shown_result(const CallEvent* call,
+                                       const CallEvent& result,
+                                       const Prototype* prototype,
+                                       const ShownLimits& limits);
 
 }  // namespace tracso::calls

@@ -15,28 +15,6 @@
 namespace tracso::calls {
 namespace {
 
-constexpr std::size_t deepest = 65536;  // calls of a thread under way; a target may invent more
-
-bool never_returns(std::string_view symbol) {
-  constexpr std::array names{"exit",
-                             "_exit",
-                             "_Exit",
-                             "quick_exit",
-                             "abort",
-                             "longjmp",
-                             "_longjmp",
-                             "siglongjmp",
-                             "__longjmp_chk",
-                             "pthread_exit",
-                             "thrd_exit",
-                             "__cxa_throw",
-                             "__cxa_rethrow",
-                             "_Unwind_Resume",
-                             "SYS_exit",
-                             "SYS_exit_group"};
-  return std::find(names.begin(), names.end(), symbol) != names.end();
-}
-
 // The result is the error number itself.
 bool returns_error_number(std::string_view symbol) {
   return symbol.starts_with("pthread_") || symbol.starts_with("posix_") || symbol.ends_with("_r") ||
@@ -68,22 +46,54 @@ std::string error_text(std::int64_t number) {
   return name == nullptr ? "" : fmt::format(" {} ({})", name, errno_text(static_cast<int>(number)));
 }
 
+std::string signal_text(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  const char* words = ::sigdescr_np(signal);
+  return name == nullptr ? fmt::format("--- signal {} ---", signal)
+                         : fmt::format("--- SIG{} ({}) ---", name, words == nullptr ? "?" : words);
+}
+
 }  // namespace
 
-std::string failure_text(const CallEvent& result, const CallSite& site) {
+bool never_returns(std::string_view symbol) {
+  constexpr std::array names{"exit",
+                             "_exit",
+                             "_Exit",
+                             "quick_exit",
+                             "abort",
+                             "longjmp",
+                             "_longjmp",
+                             "siglongjmp",
+                             "__longjmp_chk",
+                             "pthread_exit",
+                             "thrd_exit",
+                             "__cxa_throw",
+                             "__cxa_rethrow",
+                             "_Unwind_Resume",
+                             "SYS_exit",
+                             "SYS_exit_group"};
+  return std::find(names.begin(), names.end(), symbol) != names.end();
+}
+
+std::int64_t failure_number(const CallEvent& result, const CallSite& site) {
   if (site.system_call) {
-    return result.result.error_number == 0 ? "" : error_text(result.result.error_number);
+    return result.result.error_number;
   }
   const auto value = result.result.integer;
   const auto when = error_rule(site.symbol);
   if (!site.into_c_library || !means_failure(value, when)) {
-    return "";
+    return 0;
   }
   const bool is_number = when == tracso_int_not_zero;
   if (is_number && !returns_error_number(site.symbol)) {
-    return "";
+    return 0;
   }
-  return error_text(is_number ? static_cast<std::int32_t>(value) : result.result.error_number);
+  return is_number ? static_cast<std::int32_t>(value) : result.result.error_number;
+}
+
+std::string failure_text(const CallEvent& result, const CallSite& site) {
+  const auto number = failure_number(result, site);
+  return number == 0 ? "" : error_text(number);
 }
 
 std::string CallLines::name_of(const CallSite& site) const {
@@ -133,7 +143,7 @@ void CallLines::begin_line(const Thread& thread, const CallEvent& event, std::st
   if (options_.instruction && !from.empty()) {
     line_ += fmt::format("[{}] ", from);
   }
-  const auto depth = std::min<std::size_t>(under_way_[thread].size(), 64);
+  const auto depth = std::min<std::size_t>(under_way_.depth(thread), 64);
   line_.append(options_.indent * depth, ' ');
 }
 
@@ -157,22 +167,16 @@ void CallLines::add_call(const Thread& thread,
                          const CallEvent& event,
                          const CallSite& site,
                          std::string_view from) {
-  auto& calls = under_way_[thread];
-  // What lies at or below this place has been left by longjmp or an exception: stacks grow down.
-  while (!calls.empty() && calls.back().place <= event.place) {
-    calls.pop_back();
-  }
+  under_way_.left_before(thread, event.place);
   begin_line(thread, event, from);
-  const auto arguments = arguments_at_call(event, site.prototype, options_.text_bytes);
+  const auto arguments = arguments_at_call(event, site.prototype, options_.limits);
   if (options_.caller && !site.caller.empty()) {
     line_ += printable(site.caller) + "->";
   }
   line_ += name_of(site) + "(" + arguments.before;
   if (event.kind == tracso_event_call) {
     open_ = std::pair(thread, event.place);
-    if (calls.size() < deepest) {
-      calls.push_back(event);
-    }
+    under_way_.begin(thread, event);
   } else if (never_returns(site.symbol)) {
     end_line(" <no return ...>");
   } else {
@@ -184,24 +188,17 @@ void CallLines::add_return(const Thread& thread,
                            const CallEvent& event,
                            const CallSite& site,
                            std::string_view from) {
-  auto& calls = under_way_[thread];
-  while (!calls.empty() && calls.back().place < event.place) {
-    calls.pop_back();
-  }
-  std::optional<CallEvent> call;
-  if (!calls.empty() && calls.back().place == event.place && calls.back().slot == event.slot) {
-    call = std::move(calls.back());
-    calls.pop_back();
-  }
-  auto arguments =
-      call ? arguments_at_return(*call, event, site.prototype, options_.text_bytes) : "";
+  under_way_.left_inside(thread, event.place);
+  const auto call = under_way_.end(thread, event.place, event.slot);
+  auto arguments = call ? arguments_at_return(*call, event, site.prototype, options_.limits) : "";
   if (!open_ || *open_ != std::pair(thread, event.place) || !call) {
     begin_line(thread, event, from);
     line_ += "<... " + name_of(site) + " resumed> ";
     arguments.erase(0, arguments.starts_with(", ") ? 2 : 0);
   }
   line_ += arguments;
-  add_result(result_text(event, site.prototype) + failure_text(event, site) + took_text(event));
+  add_result(result_text(call ? &*call : nullptr, event, site.prototype, options_.limits) +
+             failure_text(event, site) + took_text(event));
 }
 
 void CallLines::meet(const Thread& thread) {
@@ -209,16 +206,16 @@ void CallLines::meet(const Thread& thread) {
   many_ = many_ || *first_ != thread;
 }
 
-void CallLines::add_remark(std::uint32_t program,
+void CallLines::add_signal(std::uint32_t program,
                            std::int32_t thread,
                            std::uint64_t ticks,
-                           std::string_view text) {
+                           int signal) {
   const Thread whose{program, thread};
   meet(whose);
   CallEvent event;
   event.ticks = ticks;
   begin_line(whose, event, "");
-  end_line(text);
+  end_line(signal_text(signal));
 }
 
 void CallLines::add(std::uint32_t program,
@@ -234,17 +231,13 @@ void CallLines::add(std::uint32_t program,
   }
 }
 
-void CallLines::add_line(std::string_view text) {
+void CallLines::end(std::string_view last) {
   if (open_) {
-    end_line(" <no return ...>");
+    end_line(last.empty() ? " <unfinished ...>" : " <no return ...>");
   }
-  line_ = text;
-  end_line("");
-}
-
-void CallLines::close_line() {
-  if (open_) {
-    end_line(" <unfinished ...>");
+  if (!last.empty()) {
+    line_ = last;
+    end_line("");
   }
 }
 

@@ -9,6 +9,8 @@
 // A line stays open until its call returns or somebody else has something to say.
 
 #include "calls/argument_text.hpp"
+#include "calls/call_writer.hpp"
+#include "calls/calls_under_way.hpp"
 #include "calls/events.hpp"
 #include "calls/prototypes.hpp"
 
@@ -34,7 +36,7 @@ struct LineOptions {
   bool always_pid = false;  ///< else once there is a second thread
   std::size_t indent = 0;   ///< for each call that has not returned
   std::size_t align = 50;   ///< column of the result
-  std::size_t text_bytes = 32;
+  ShownLimits limits = {};
 };
 
 /// What is known of the place that a call went through.
@@ -45,43 +47,34 @@ struct CallSite {
   const Prototype* prototype = nullptr;  ///< nullptr: none
   std::string library = {};              ///< base name of the one that has it; empty: not told
   bool system_call = false;              ///< the result's errno is the kernel's
+  std::string caller_path = {}, callee_path = {};  ///< empty: not known
 };
 
-/// Ticks of the processor as time of day.
-struct TickTime {
-  std::uint64_t tick = 0;
-  std::int64_t epoch_ns = 0;  ///< at that tick
-  double ns_per_tick = 0;
-};
-
-class CallLines {
+class CallLines final : public CallWriter {
  public:
   explicit CallLines(LineOptions options) : options_(options) {}
 
-  void set_time(const TickTime& time) { time_ = time; }
+  void set_time(const TickTime& time) override { time_ = time; }
 
-  /// One event, in the order of time. `program` tells traced programs apart; `from`: text for
-  /// `instruction`.
+  void begin_program(std::uint32_t, std::int32_t) override {}
+
   void add(std::uint32_t program,
            const CallEvent& event,
            const CallSite& site,
-           std::string_view from);
-  /// A signal that a thread gets, or the like: "--- SIGINT (Interrupt) ---".
-  void add_remark(std::uint32_t program,
+           std::string_view from) override;
+  /// "--- SIGINT (Interrupt) ---".
+  void add_signal(std::uint32_t program,
                   std::int32_t thread,
                   std::uint64_t ticks,
-                  std::string_view text);
-  /// Ends what is open and adds a line: "+++ exited (status 0) +++".
-  void add_line(std::string_view text);
-  /// Ends a line that waits for its result.
-  void close_line();
+                  int signal) override;
+  /// A line that waits for its result is ended; `last`: "+++ exited (status 0) +++".
+  void end(std::string_view last) override;
 
-  /// What has been written since the last time, an open line as far as it is.
-  std::string take();
+  /// An open line as far as it is.
+  std::string take() override;
 
  private:
-  using Thread = std::pair<std::uint32_t, std::int32_t>;
-  using Calls = std::vector<CallEvent>;  // under way, innermost last
+  using Thread = ProgramThread;
 
   void begin_line(const Thread& thread, const CallEvent& event, std::string_view from);
   void meet(const Thread& thread);
@@ -101,7 +94,7 @@ class CallLines {
 
   LineOptions options_;
   TickTime time_;
-  std::map<Thread, Calls> under_way_;
+  CallsUnderWay<CallEvent> under_way_;
   std::string done_, line_;
   std::size_t taken_ = 0;                                 // of line_
   std::optional<std::pair<Thread, std::uint64_t>> open_;  // whose call the line is, by its place
@@ -110,7 +103,11 @@ class CallLines {
   std::optional<std::uint64_t> last_ticks_;
 };
 
-/// " ENOENT (no such file or directory)"; empty: it has not failed, or nobody knows why.
+/// It ends the process or the thread, or jumps.
+bool never_returns(std::string_view symbol);
+/// The error number with which it failed; 0: it has not, or nobody knows why.
+std::int64_t failure_number(const CallEvent& result, const CallSite& site);
+/// " ENOENT (no such file or directory)"; empty: as above.
 std::string failure_text(const CallEvent& result, const CallSite& site);
 
 }  // namespace tracso::calls

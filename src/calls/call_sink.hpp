@@ -12,6 +12,8 @@ namespace tracso::calls {
 class CallSink {
  public:
   virtual ~CallSink() = default;
+  /// A traced program's process; before its first event.
+  virtual void begin_program(std::uint32_t program, std::int32_t pid) = 0;
   /// In the order of time. `program` tells traced programs apart; `from`: where it was called.
   virtual void add(std::uint32_t program,
                    const CallEvent& event,

@@ -1,6 +1,7 @@
 #include "calls/engine.hpp"
 
 #include "base/result.hpp"
+#include "base/text.hpp"
 #include "calls/engine_attach.hpp"
 #include "tracee/guardian.hpp"
 
@@ -25,7 +26,11 @@ bool is_end(StopKind kind) {
 }  // namespace
 
 Engine::Engine(const EngineOptions& options, const EngineDoors& doors, CallSink& sink)
-    : options_(options), doors_(doors), sink_(sink), places_(options.watched, doors, sites_) {
+    : options_(options),
+      doors_(doors),
+      sink_(sink),
+      sites_(options.prototypes),
+      places_(options.watched, doors, sites_) {
   if (auto guardian = tracee::Guardian::start()) {
     first_guardian_ = std::move(*guardian);
   }
@@ -265,6 +270,12 @@ std::vector<Notice> Engine::notices() const {
       fmt::format("mapped files could not be read ({})", unwatched.unreadable),
       "their functions are not watched",
       "");
+  for (const Filter& absent : executed_ ? places_.absent() : std::vector<Filter>()) {
+    notices.push_back({"calls-no-entry",
+                       "no function fits -x '" + printable(expression_of(absent)) + "'",
+                       "nothing is watched for it",
+                       "the name as nm and nm -D show it; -x 'NAME@LIBRARY', -x '*NAME*'"});
+  }
   add(returns_unseen_,
       "calls-returns",
       fmt::format("more places to return to than can be watched ({} calls)", returns_unseen_),

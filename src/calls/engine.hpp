@@ -44,6 +44,7 @@ struct EngineOptions {
   bool follow = false;  ///< children and what they exec
   bool places = false;  ///< tell where calls come from
   std::uint32_t text_bytes = 32;
+  std::shared_ptr<PrototypeFinder> prototypes = std::make_shared<PrototypeFinder>();
 };
 
 class Engine {

@@ -37,6 +37,7 @@ std::uint32_t Engine::begin_program(pid_t pid) {
   program.command.resize(program.command.find_last_not_of('\0') + 1);
   std::replace(program.command.begin(), program.command.end(), '\0', ' ');
   told_programs_.push_back(program);
+  sink_.begin_program(programs_, pid);
   return programs_++;
 }
 

@@ -1,5 +1,6 @@
 #include "calls/engine_capture.hpp"
 
+#include "calls/argument_places.hpp"
 #include "calls/format_conversion.hpp"
 #include "tracee/call_stop.hpp"
 
@@ -75,9 +76,11 @@ std::uint64_t widened(std::uint64_t word, std::uint8_t size) {
 
 // The type of the argument that comes in that integer register, counted from 1.
 const Type* in_register(const Prototype& prototype, std::size_t number) {
+  ArgumentPlaces places = places_of(prototype);
   for (const Type& type : prototype.arguments) {
-    number -= type.role == Role::floating ? 0 : 1;
-    if (number == 0) {
+    const auto words = places.next(type);
+    if (words.size() == 1 && words.front().in == ArgumentWord::In::integer &&
+        words.front().number + 1 == number) {
       return &type;
     }
   }
@@ -108,32 +111,17 @@ std::optional<std::uint64_t> length_of(const Type& type,
   }
 }
 
-// Gives integer arguments in order, with where they lie.
+// Gives arguments in order, with where they lie.
 struct Integers {
   const CallEvent& event;
-  std::size_t integers = 0, floatings = 0, on_stack = 0;
+  ArgumentPlaces places;
 
-  struct One {
-    std::uint64_t word;
-    std::uint8_t of;
-  };
-
-  std::optional<One> next() {
-    if (integers < tracso_argument_registers) {
-      const auto number = integers++;
-      return One{event.call.integer[number], static_cast<std::uint8_t>(number)};
-    }
-    if (on_stack >= event.call.stack_words) {
-      return std::nullopt;
-    }
-    const auto number = on_stack++;
-    return One{event.call.stack[number], static_cast<std::uint8_t>(tracso_piece_stack + number)};
+  std::optional<PlacedWord> next() {
+    const auto value = word_at(event, places.integer());
+    return value.known ? std::optional(value) : std::nullopt;
   }
 
-  void skip_floating() {
-    constexpr std::size_t registers = 8;
-    ++(floatings < registers ? floatings : on_stack);
-  }
+  void skip_floating() { places.floating(); }
 };
 
 // The digits behind the dot of a conversion; nullopt: none stand there.
@@ -205,48 +193,90 @@ std::size_t read_target(pid_t thread, std::uint64_t address, std::span<std::byte
 }
 
 bool has_floating(const Prototype* prototype) {
+  const auto may_have = [](const Type& type) {
+    return is_floating(type) || type.role == Role::structure || type.role == Role::format;
+  };
   return prototype != nullptr &&
-         (prototype->result.role == Role::floating ||
-          std::any_of(
-              prototype->arguments.begin(), prototype->arguments.end(), [](const Type& type) {
-                return type.role == Role::floating || type.role == Role::format;
-              }));
+         (may_have(prototype->result) ||
+          std::any_of(prototype->arguments.begin(), prototype->arguments.end(), may_have));
 }
+
+namespace {
+
+// As capture_nodes() of agent/capture.c.
+void add_nodes(pid_t thread,
+               const Prototype& prototype,
+               Words words,
+               std::optional<std::uint64_t> result,
+               std::uint32_t text_bytes,
+               CallEvent& event) {
+  for (std::size_t i = 0; i < prototype.nodes.size(); ++i) {
+    const tracso_capture_node& node = prototype.nodes[i];
+    if (((node.kind & tracso_capture_after) != 0) != result.has_value()) {
+      continue;
+    }
+    std::uint64_t from = 0;
+    if (node.from < tracso_argument_registers) {
+      from = words[node.from];
+    } else if (node.from == tracso_node_result) {
+      from = result.value_or(0);
+    } else if (node.from >= tracso_node_first) {
+      const Piece* parent =
+          event.piece(static_cast<std::uint8_t>(tracso_piece_node + node.from - tracso_node_first));
+      if (parent != nullptr && node.offset + sizeof from <= parent->bytes.size()) {
+        std::memcpy(&from, parent->bytes.data() + node.offset, sizeof from);
+      }
+    }
+    const auto of = static_cast<std::uint8_t>(tracso_piece_node + i);
+    constexpr std::uint32_t fewest = 16;  // a std::string begins with so many
+    const auto most = node.bytes == 0 ? std::max(text_bytes, fewest) : node.bytes;
+    if ((node.kind & tracso_capture_kind) == tracso_capture_text) {
+      add_text(thread, of, from, ~std::uint64_t{0}, text_bytes, event);
+    } else {
+      add_bytes(thread, of, from, most, most, event);
+    }
+  }
+}
+
+void add_pieces(pid_t thread,
+                const Prototype& prototype,
+                std::uint32_t text_bytes,
+                CallEvent& event) {
+  const Words words(event.call.integer);
+  Integers from{event, places_of(prototype)};
+  for (const Type& type : prototype.arguments) {
+    const auto places = from.places.next(type);
+    if (places.size() != 1 || type.after) {
+      continue;
+    }
+    const auto value = word_at(event, places.front());
+    if (!value.known || is_floating(type)) {
+      continue;
+    }
+    const auto length = length_of(type, prototype, words, 0);
+    if (type.role == Role::text) {
+      add_text(thread, value.of, value.word, length.value_or(~std::uint64_t{0}), text_bytes, event);
+    } else if (type.role == Role::bytes && length) {
+      add_bytes(thread, value.of, value.word, *length, text_bytes, event);
+    } else if (type.role == Role::format) {
+      const auto before = event.pieces.size();
+      add_text(thread, value.of, value.word, ~std::uint64_t{0}, TRACSO_FORMAT_BYTES, event);
+      if (event.pieces.size() != before) {
+        add_formatted(thread, from, text_bytes, event);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void capture_pieces(pid_t thread,
                     const Prototype* prototype,
                     std::uint32_t text_bytes,
                     CallEvent& event) {
-  if (prototype == nullptr) {
-    return;
-  }
-  const Words words(event.call.integer);
-  Integers from{event};
-  for (const Type& type : prototype->arguments) {
-    if (type.role == Role::floating) {
-      from.skip_floating();
-      continue;
-    }
-    const auto value = from.next();
-    if (!value) {
-      return;
-    }
-    if (type.after) {
-      continue;
-    }
-    const auto length = length_of(type, *prototype, words, 0);
-    if (type.role == Role::text) {
-      add_text(
-          thread, value->of, value->word, length.value_or(~std::uint64_t{0}), text_bytes, event);
-    } else if (type.role == Role::bytes && length) {
-      add_bytes(thread, value->of, value->word, *length, text_bytes, event);
-    } else if (type.role == Role::format) {
-      const auto before = event.pieces.size();
-      add_text(thread, value->of, value->word, ~std::uint64_t{0}, TRACSO_FORMAT_BYTES, event);
-      if (event.pieces.size() != before) {
-        add_formatted(thread, from, text_bytes, event);
-      }
-    }
+  if (prototype != nullptr) {
+    add_pieces(thread, *prototype, text_bytes, event);
+    add_nodes(thread, *prototype, Words(event.call.integer), std::nullopt, text_bytes, event);
   }
 }
 
@@ -281,30 +311,26 @@ void capture_results(pid_t thread,
   if (prototype == nullptr) {
     return;
   }
-  if (prototype->result.role == Role::floating) {
+  if (has_floating(prototype)) {
     if (const auto halves = tracee::floating_registers(thread)) {
       event.result.floating = halves->front();
     }
   }
-  std::uint8_t number = 0;
+  ArgumentPlaces places = places_of(*prototype);
   for (const Type& type : prototype->arguments) {
-    if (type.role == Role::floating) {
+    const auto at = places.next(type);
+    if (!type.after || at.size() != 1 || at.front().in != ArgumentWord::In::integer) {
       continue;
     }
-    if (number >= tracso_argument_registers) {
-      break;
-    }
-    const auto of = number++;
-    if (!type.after) {
-      continue;
-    }
+    const auto of = static_cast<std::uint8_t>(at.front().number);
     const auto length = length_of(type, *prototype, words, event.result.integer);
     if (type.role == Role::text) {
       add_text(thread, of, words[of], length.value_or(~std::uint64_t{0}), text_bytes, event);
-    } else if (length) {
+    } else if (type.role == Role::bytes && length) {
       add_bytes(thread, of, words[of], *length, text_bytes, event);
     }
   }
+  add_nodes(thread, *prototype, words, event.result.integer, text_bytes, event);
   if (prototype->result.role == Role::text) {
     add_text(
         thread, tracso_piece_result, event.result.integer, ~std::uint64_t{0}, text_bytes, event);

@@ -280,6 +280,8 @@ void EnginePlaces::add_entries(const File& file,
     if (!selects(*watched_.entries, symbol.name, library, library)) {
       continue;
     }
+    std::erase_if(absent_,
+                  [&](const Filter& one) { return selects(one, symbol.name, library, library); });
     if (symbol.indirect) {
       ++unwatched_.indirect;
       continue;

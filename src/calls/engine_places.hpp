@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tracso::calls {
 
@@ -46,7 +47,7 @@ struct UnwatchedPlaces {
 class EnginePlaces {
  public:
   EnginePlaces(const WatchedCalls& watched, const EngineDoors& doors, EngineSites& sites)
-      : watched_(watched), doors_(doors), sites_(sites) {}
+      : watched_(watched), doors_(doors), sites_(sites), absent_(chains_of(watched.entries)) {}
 
   /// The process has just executed a program: `stopped` is its only thread.
   void begin(pid_t pid, pid_t stopped, EngineMemory& memory);
@@ -57,6 +58,10 @@ class EnginePlaces {
   static bool insert(pid_t stopped, EngineMemory& memory, std::uint64_t address);
 
   const UnwatchedPlaces& unwatched() const { return unwatched_; }
+
+  /// What of the entry points asked for no object has had so far: one filter for each that was
+  /// given.
+  const std::vector<Filter>& absent() const { return absent_; }
 
  private:
   using Identity = std::pair<std::uint64_t, std::uint64_t>;
@@ -102,6 +107,7 @@ class EnginePlaces {
   std::uint64_t entry_ = 0;                                     // of the program that begins
   std::map<Identity, std::unique_ptr<elf::Linkage>> linkages_;  // null: it has none
   UnwatchedPlaces unwatched_;
+  std::vector<Filter> absent_;
 };
 
 }  // namespace tracso::calls

@@ -40,7 +40,9 @@ std::uint32_t EngineSites::add(Key key, EngineSite site) {
   const auto [at, is_new] =
       numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sites_.size()));
   if (is_new) {
-    site.line.prototype = Prototypes::built_in().find(site.line.symbol);
+    site.line.caller_path = site.caller_path;
+    site.line.callee_path = site.callee_path;
+    site.line.prototype = prototypes_->find(site.line.symbol);
     site.never_returns = ends_the_thread(site.line.symbol);
     sites_.push_back(std::move(site));
   }

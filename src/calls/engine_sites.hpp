@@ -2,12 +2,15 @@
 // What the engine can see called: imported functions, entry points, system calls, each once.
 
 #include "calls/call_lines.hpp"
+#include "calls/prototype_finder.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tracso::calls {
@@ -21,6 +24,9 @@ struct EngineSite {
 
 class EngineSites {
  public:
+  explicit EngineSites(std::shared_ptr<PrototypeFinder> prototypes)
+      : prototypes_(std::move(prototypes)) {}
+
   /// Their numbers. `caller` and `callee` are paths. An entry point is named with its library
   /// unless it is in the program.
   std::uint32_t import(const std::string& symbol,
@@ -38,6 +44,7 @@ class EngineSites {
 
   std::uint32_t add(Key key, EngineSite site);
 
+  std::shared_ptr<PrototypeFinder> prototypes_;
   std::map<Key, std::uint32_t> numbers_;
   std::vector<EngineSite> sites_;
 };

@@ -20,6 +20,8 @@ class EngineTable final : public CallSink {
            const EngineSite& site,
            std::string_view from) override;
 
+  void begin_program(std::uint32_t, std::int32_t) override {}
+
   void add_signal(std::uint32_t, std::int32_t, std::uint64_t, int) override {}
 
   /// The rows so far, ungrouped. `programs`: by their numbers.

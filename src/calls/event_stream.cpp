@@ -85,9 +85,13 @@ struct EventStream::Program {
   std::optional<Region> region;                // as of the last look
   std::vector<std::optional<CallSite>> sites;  // by slot
   bool is_fresh = false;                       // looked at in this round
+  bool is_told = false;                        // to the writer
 
   // What a slot is; looked up again where it was not known yet.
-  const CallSite& site(int fd, std::uint32_t index, std::uint32_t slot);
+  const CallSite& site(int fd,
+                       std::uint32_t index,
+                       std::uint32_t slot,
+                       PrototypeFinder& prototypes);
   std::string place(std::uint64_t address) const;
   bool is_unwanted(std::uint32_t slot) const;
 };
@@ -99,7 +103,10 @@ bool EventStream::Program::is_unwanted(std::uint32_t slot) const {
          (region->slots()[slot].flags & tracso_slot_unwanted) != 0;
 }
 
-const CallSite& EventStream::Program::site(int fd, std::uint32_t index, std::uint32_t slot) {
+const CallSite& EventStream::Program::site(int fd,
+                                           std::uint32_t index,
+                                           std::uint32_t slot,
+                                           PrototypeFinder& prototypes) {
   static const CallSite unknown{"?", "?", false, nullptr};
   if (slot < sites.size() && sites[slot]) {
     return *sites[slot];
@@ -115,9 +122,11 @@ const CallSite& EventStream::Program::site(int fd, std::uint32_t index, std::uin
   const tracso_slot& facts = region->slots()[slot];
   CallSite site;
   site.symbol = region->name(facts.name);
-  site.caller = base_name(region->path(facts.caller));
-  site.into_c_library = is_c_library(region->path(facts.callee));
-  site.prototype = Prototypes::built_in().find(site.symbol);
+  site.caller_path = region->path(facts.caller);
+  site.callee_path = region->path(facts.callee);
+  site.caller = base_name(site.caller_path);
+  site.into_c_library = is_c_library(site.callee_path);
+  site.prototype = prototypes.find(site.symbol);
   sites.resize(std::max<std::size_t>(sites.size(), slot + 1));
   auto& kept = sites[slot];
   kept = std::move(site);
@@ -143,8 +152,14 @@ std::string EventStream::Program::place(std::uint64_t address) const {
   return fmt::format("{:#x}", address);
 }
 
-EventStream::EventStream(const Arena& arena, const LineOptions& options)
-    : arena_(arena), options_(options), lines_(options) {
+EventStream::EventStream(const Arena& arena,
+                         std::unique_ptr<CallWriter> writer,
+                         std::shared_ptr<PrototypeFinder> prototypes,
+                         bool places)
+    : arena_(arena),
+      writer_(std::move(writer)),
+      prototypes_(std::move(prototypes)),
+      places_(places) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   start_.tick = rate_.start();
   start_.epoch_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
@@ -201,17 +216,22 @@ bool EventStream::collect() {
 
 void EventStream::write(const Waiting& waiting) {
   auto& program = *programs_[waiting.program];
-  const CallSite& site = program.site(arena_.memory(), waiting.program, waiting.event.slot);
+  const CallSite& site =
+      program.site(arena_.memory(), waiting.program, waiting.event.slot, *prototypes_);
   if (program.is_unwanted(waiting.event.slot)) {
     --counts_.events;
     return;
   }
   const bool is_call = waiting.event.kind != tracso_event_return;
-  lines_.add(waiting.program,
-             waiting.event,
-             site,
-             options_.instruction && is_call ? program.place(waiting.event.call.return_address)
-                                             : std::string());
+  if (!program.is_told && program.region) {
+    program.is_told = true;
+    writer_->begin_program(waiting.program, static_cast<std::int32_t>(program.region->head().pid));
+  }
+  writer_->add(
+      waiting.program,
+      waiting.event,
+      site,
+      places_ && is_call ? program.place(waiting.event.call.return_address) : std::string());
 }
 
 void EventStream::write_until(std::uint64_t ticks) {
@@ -222,7 +242,7 @@ void EventStream::write_until(std::uint64_t ticks) {
   if (!std::is_sorted(waiting_.begin(), waiting_.end(), is_earlier)) {
     std::stable_sort(waiting_.begin(), waiting_.end(), is_earlier);
   }
-  lines_.set_time(time());
+  writer_->set_time(time());
   auto at = waiting_.begin();
   for (; at != waiting_.end() && at->event.ticks <= ticks; ++at) {
     write(*at);

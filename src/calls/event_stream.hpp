@@ -1,5 +1,6 @@
 #pragma once
-// The rings of all traced processes, read while they run: events in the order of time, as text.
+// The rings of all traced processes, read while they run: events in the order of time, for a
+// writer.
 
 #include "calls/arena.hpp"
 #include "calls/call_lines.hpp"
@@ -24,7 +25,11 @@ struct StreamCounts {
 
 class EventStream {
  public:
-  EventStream(const Arena& arena, const LineOptions& options);
+  /// `places`: tell the writer where calls come from. `arena` must outlive it.
+  EventStream(const Arena& arena,
+              std::unique_ptr<CallWriter> writer,
+              std::shared_ptr<PrototypeFinder> prototypes,
+              bool places);
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
@@ -35,13 +40,10 @@ class EventStream {
   /// The same, with nothing kept back: when all have ended.
   void read_rest();
 
-  /// A line of our own.
-  void add_line(std::string_view text) { lines_.add_line(text); }
+  /// Nothing more comes (CallWriter::end).
+  void end(std::string_view last) { writer_->end(last); }
 
-  /// Nothing more comes: a line that waits for its result is ended.
-  void close_line() { lines_.close_line(); }
-
-  std::string take() { return lines_.take(); }
+  std::string take() { return writer_->take(); }
 
   StreamCounts counts() const;
 
@@ -61,8 +63,9 @@ class EventStream {
   TickTime time() const;
 
   const Arena& arena_;
-  LineOptions options_;
-  CallLines lines_;
+  std::unique_ptr<CallWriter> writer_;
+  std::shared_ptr<PrototypeFinder> prototypes_;
+  bool places_;
   TickRate rate_;
   TickTime start_;
   std::vector<std::unique_ptr<Program>> programs_;

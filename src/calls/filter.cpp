@@ -86,6 +86,27 @@ Result<Done> add_library(Filter& filter, std::string_view pattern) {
   return add(filter, std::move(rule), pattern);
 }
 
+std::vector<Filter> chains_of(const std::optional<Filter>& filter) {
+  std::vector<Filter> chains;
+  for (const Rule& rule : filter ? filter->rules : std::vector<Rule>()) {
+    if (chains.empty() || chains.back().rules.back().chain != rule.chain) {
+      chains.emplace_back();
+    }
+    chains.back().rules.push_back(rule);
+  }
+  return chains;
+}
+
+std::string expression_of(const Filter& chain) {
+  std::string text;
+  for (const Rule& rule : chain.rules) {
+    text += rule.exclude ? "-" : text.empty() ? "" : "+";
+    text += rule.symbol == "*" && rule.library != "*" ? "" : rule.symbol;
+    text += rule.library == "*" ? "" : "@" + rule.library;
+  }
+  return text;
+}
+
 Result<Done> set_narrowing(std::string& into, std::string_view pattern) {
   if (const auto error = check(pattern, pattern)) {
     return *error;

@@ -4,6 +4,7 @@
 #include "tracso/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct Filter {
 Result<Done> add_expression(Filter& filter, std::string_view expression);
 /// Adds all functions of the libraries that match. Errors as above.
 Result<Done> add_library(Filter& filter, std::string_view pattern);
+/// A filter for each of its chains.
+std::vector<Filter> chains_of(const std::optional<Filter>& filter);
+/// A chain as it may have been written.
+std::string expression_of(const Filter& chain);
 /// As above for the narrowing ones.
 Result<Done> set_narrowing(std::string& into, std::string_view pattern);
 

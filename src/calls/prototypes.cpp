@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -121,10 +120,6 @@ std::optional<Type> type_of(std::string_view word, const Sets& sets) {
   return type;
 }
 
-bool is_floating(const Type& type) {
-  return type.role == Role::floating;
-}
-
 // Lengths by argument become lengths by integer register: before an argument there may be doubles.
 bool name_registers(Prototype& prototype) {
   for (Type& type : prototype.arguments) {
@@ -167,73 +162,6 @@ std::optional<Prototype> prototype_of(std::string_view result,
     prototype.arguments.push_back(*argument);
   }
   return name_registers(prototype) ? std::optional(prototype) : std::nullopt;
-}
-
-std::uint8_t capture_of(const Type& type) {
-  int kind = tracso_capture_nothing;
-  switch (type.role) {
-    case Role::text:
-      kind = tracso_capture_text;
-      break;
-    case Role::bytes:
-      kind = tracso_capture_bytes;
-      break;
-    case Role::format:
-      kind = tracso_capture_format;
-      break;
-    default:
-      return 0;
-  }
-  return static_cast<std::uint8_t>(kind | (type.after ? tracso_capture_after : 0) |
-                                   type.length << tracso_capture_length);
-}
-
-// Whether the number that tells the length is an int.
-bool has_narrow_length(const Type& type, const Prototype& prototype) {
-  constexpr std::uint8_t whole = 8;
-  if (type.length == tracso_length_is_result) {
-    return prototype.result.size < whole;
-  }
-  std::size_t integers = 0;
-  for (const Type& other : prototype.arguments) {
-    integers += is_floating(other) ? 0 : 1;
-    if (type.length != 0 && integers == type.length && !is_floating(other)) {
-      return other.size < whole;
-    }
-  }
-  return false;
-}
-
-tracso_capture_rule rule_of(const std::string& name, const Prototype& prototype) {
-  tracso_capture_rule rule{};
-  std::memcpy(static_cast<char*>(rule.name), name.data(), name.size());
-  std::size_t integers = 0;
-  std::size_t floatings = 0;
-  constexpr std::size_t floating_registers = 8;
-  for (const Type& type : prototype.arguments) {
-    if (is_floating(type)) {
-      ++floatings;
-      continue;
-    }
-    if (integers < tracso_argument_registers) {
-      rule.argument[integers] = static_cast<std::uint8_t>(
-          capture_of(type) | (has_narrow_length(type, prototype) ? tracso_capture_narrow : 0));
-    }
-    ++integers;
-    rule.stack = rule.stack != 0 || type.role == Role::format ? 1 : 0;
-  }
-  if (integers > tracso_argument_registers || floatings > floating_registers) {
-    rule.stack = 1;
-  }
-  rule.result = prototype.result.role == Role::text ? tracso_capture_text : tracso_capture_nothing;
-  return rule;
-}
-
-bool is_empty(const tracso_capture_rule& rule) {
-  return rule.stack == 0 && rule.result == 0 &&
-         std::all_of(std::begin(rule.argument), std::end(rule.argument), [](std::uint8_t one) {
-           return one == 0;
-         });
 }
 
 Error not_understood(std::size_t line, std::string_view text) {
@@ -299,18 +227,16 @@ const Prototype* Prototypes::find(std::string_view symbol) const {
   return found == functions_.end() ? nullptr : &found->second;
 }
 
-std::vector<tracso_capture_rule> Prototypes::capture_rules() const {
-  std::vector<tracso_capture_rule> rules;
-  for (const auto& [name, prototype] : functions_) {
-    if (name.starts_with("SYS_")) {
-      continue;  // the agent sees none
-    }
-    const auto rule = rule_of(name, prototype);
-    if (!is_empty(rule)) {
-      rules.push_back(rule);
-    }
-  }
-  return rules;
+void Prototypes::set(std::string_view symbol, Prototype prototype) {
+  functions_.insert_or_assign(std::string(symbol), std::move(prototype));
+}
+
+ValueSet& Prototypes::add_set() {
+  return *more_sets_.emplace_back(std::make_unique<ValueSet>());
+}
+
+Inside& Prototypes::add_inside() {
+  return *insides_.emplace_back(std::make_unique<Inside>());
 }
 
 }  // namespace tracso::calls

@@ -6,6 +6,7 @@
 #include "tracso/result.hpp"
 
 #include "agent/shared_layout.h"
+#include "calls/types.hpp"
 
 #include <cstdint>
 #include <map>
@@ -16,44 +17,16 @@
 
 namespace tracso::calls {
 
-/// Names of values.
-struct ValueSet {
-  struct Value {
-    std::string name;
-    std::uint64_t value = 0, mask = 0;  ///< as a flag: set where the bits under the mask are these
-  };
-
-  std::vector<Value> values;
-};
-
-enum class Role : std::uint8_t {
-  nothing,  ///< void
-  signed_number,
-  unsigned_number,
-  hexadecimal,
-  octal,
-  character,
-  pointer,
-  text,  ///< ends at a zero byte
-  bytes,
-  format,  ///< of printf; what it asks for follows
-  enumeration,
-  flags,
-  created_mode,  ///< of open: there only if a file may be created
-  floating,      ///< size 4 or 8
-};
-
-struct Type {
-  Role role = Role::nothing;
-  std::uint8_t size = 8;    ///< bytes of a number
-  bool after = false;       ///< what it points to is filled in by the function
-  std::uint8_t length = 0;  ///< of text and bytes: enum tracso_capture's length; 0: none
-  const ValueSet* set = nullptr;
-};
-
 struct Prototype {
   Type result;
   std::vector<Type> arguments;
+  bool more = false;               ///< further arguments of which nothing is known
+  bool returns_in_memory = false;  ///< a hidden first argument says where
+  /// Told by a C++ name, which does not say all (cpp_signature.hpp): the second, whether there may
+  /// be a hidden first argument.
+  bool from_name = false, may_return_in_memory = false;
+  /// What lies behind pointers in structures and arrays; in the order in which it is copied.
+  std::vector<tracso_capture_node> nodes = {};
 };
 
 class Prototypes {
@@ -63,17 +36,24 @@ class Prototypes {
   /// The table that tracso carries.
   static const Prototypes& built_in();
 
+  /// Adds a function; one that is there already is described anew.
+  void set(std::string_view symbol, Prototype prototype);
+  /// For types of functions that will be added; they live as long as this.
+  ValueSet& add_set();
+  Inside& add_inside();
+
   /// nullptr: nothing is known of it.
   const Prototype* find(std::string_view symbol) const;
 
   std::size_t size() const { return functions_.size(); }
 
-  /// What the agent has to copy, sorted by name; functions that need nothing are left out.
-  std::vector<tracso_capture_rule> capture_rules() const;
+  const std::map<std::string, Prototype, std::less<>>& functions() const { return functions_; }
 
  private:
   std::map<std::string, std::unique_ptr<ValueSet>, std::less<>> sets_;
   std::map<std::string, Prototype, std::less<>> functions_;
+  std::vector<std::unique_ptr<ValueSet>> more_sets_;
+  std::vector<std::unique_ptr<Inside>> insides_;
 };
 
 }  // namespace tracso::calls

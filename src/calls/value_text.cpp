@@ -9,24 +9,6 @@
 namespace tracso::calls {
 namespace {
 
-std::uint64_t low_bytes(std::uint64_t word, std::uint8_t size) {
-  constexpr unsigned bits_of_byte = 8;
-  return size >= sizeof word ? word : word & ((std::uint64_t{1} << (size * bits_of_byte)) - 1);
-}
-
-std::int64_t signed_value(std::uint64_t word, std::uint8_t size) {
-  switch (size) {
-    case 1:
-      return static_cast<std::int8_t>(word);
-    case 2:
-      return static_cast<std::int16_t>(word);
-    case 4:
-      return static_cast<std::int32_t>(word);
-    default:
-      return static_cast<std::int64_t>(word);
-  }
-}
-
 std::string character_text(std::uint64_t word) {
   const auto value = static_cast<std::int32_t>(word);
   constexpr int most = 255;
@@ -42,7 +24,7 @@ std::string character_text(std::uint64_t word) {
 }
 
 std::string enumeration_text(std::uint64_t word, const Type& type) {
-  const auto value = low_bytes(word, type.size);
+  const auto value = unsigned_value(word, type.size);
   for (const auto& known : type.set->values) {
     if (known.value == value) {
       return known.name;
@@ -52,7 +34,7 @@ std::string enumeration_text(std::uint64_t word, const Type& type) {
 }
 
 std::string flags_text(std::uint64_t word, const Type& type) {
-  auto rest = low_bytes(word, type.size);
+  auto rest = unsigned_value(word, type.size);
   const auto whole = rest;
   std::string text;
   for (const auto& known : type.set->values) {
@@ -94,6 +76,24 @@ std::size_t whole_characters(std::string_view bytes) {
 }
 
 }  // namespace
+
+std::uint64_t unsigned_value(std::uint64_t word, std::uint8_t size) {
+  constexpr unsigned bits_of_byte = 8;
+  return size >= sizeof word ? word : word & ((std::uint64_t{1} << (size * bits_of_byte)) - 1);
+}
+
+std::int64_t signed_value(std::uint64_t word, std::uint8_t size) {
+  switch (size) {
+    case 1:
+      return static_cast<std::int8_t>(word);
+    case 2:
+      return static_cast<std::int16_t>(word);
+    case 4:
+      return static_cast<std::int32_t>(word);
+    default:
+      return static_cast<std::int64_t>(word);
+  }
+}
 
 std::string quoted(std::string_view bytes, bool cut) {
   std::string text = "\"";
@@ -151,6 +151,42 @@ std::string floating_text(std::uint64_t word, std::uint8_t size) {
              : fmt::format("{:.6f}", std::bit_cast<double>(word));
 }
 
+std::string hexadecimal_floating_text(std::uint64_t word, std::uint8_t size) {
+  const double value =
+      size == sizeof(float)
+          ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word)))
+          : std::bit_cast<double>(word);
+  return fmt::format("{:a}", value);
+}
+
+std::string bits_text(std::string_view bytes) {
+  constexpr std::size_t bits_of_byte = 8;
+  const auto count = bytes.size() * bits_of_byte;
+  const auto is_set = [&](std::size_t bit) {
+    const auto byte = static_cast<unsigned char>(bytes[bit / bits_of_byte]);
+    return (byte >> (bit % bits_of_byte) & 1U) != 0;
+  };
+  std::size_t set = 0;
+  for (std::size_t bit = 0; bit < count; ++bit) {
+    set += is_set(bit) ? 1 : 0;
+  }
+  const bool others = set > count / 2;
+  std::string text = others ? "~<" : "<";
+  for (std::size_t bit = 0; bit < count;) {
+    const auto first = bit;
+    while (bit < count && is_set(bit) != others) {
+      ++bit;
+    }
+    if (bit != first) {
+      text += text.back() == '<' ? "" : ",";
+      text += bit - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, bit - 1);
+    } else {
+      ++bit;
+    }
+  }
+  return text + ">";
+}
+
 std::string word_text(std::uint64_t word) {
   constexpr std::uint64_t small = 1'000'001;  // programs begin at 0x400000 at the lowest
   if (word < small) {
@@ -174,12 +210,12 @@ std::string value_text(const Value& value, const Type& type, const CallEvent& ev
     case Role::signed_number:
       return fmt::format("{}", signed_value(value.word, type.size));
     case Role::unsigned_number:
-      return fmt::format("{}", low_bytes(value.word, type.size));
+      return fmt::format("{}", unsigned_value(value.word, type.size));
     case Role::hexadecimal:
-      return fmt::format("{:#x}", low_bytes(value.word, type.size));
+      return fmt::format("{:#x}", unsigned_value(value.word, type.size));
     case Role::octal:
     case Role::created_mode:
-      return fmt::format("0{:o}", low_bytes(value.word, type.size));
+      return fmt::format("0{:o}", unsigned_value(value.word, type.size));
     case Role::character:
       return character_text(value.word);
     case Role::text:
@@ -192,6 +228,14 @@ std::string value_text(const Value& value, const Type& type, const CallEvent& ev
       return flags_text(value.word, type);
     case Role::floating:
       return floating_text(value.word, type.size);
+    case Role::hexadecimal_floating:
+      return hexadecimal_floating_text(value.word, type.size);
+    case Role::boolean:
+      return unsigned_value(value.word, type.size) == 0 ? "false" : "true";
+    case Role::bits:
+      return bits_text({reinterpret_cast<const char*>(&value.word), type.size});  // NOLINT: bytes
+    case Role::unknown:
+      return "?";
     default:
       return pointer_text(value.word);
   }

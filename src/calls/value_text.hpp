@@ -1,6 +1,7 @@
 #pragma once
 // One value of a call as people read it.
 
+#include "calls/argument_places.hpp"
 #include "calls/events.hpp"
 #include "calls/prototypes.hpp"
 
@@ -10,12 +11,8 @@
 
 namespace tracso::calls {
 
-/// Where an argument or a result lies, and what.
-struct Value {
-  std::uint64_t word = 0;
-  std::uint8_t of = 0;  ///< enum tracso_piece_of: whose bytes were copied
-  bool known = false;
-};
+/// A word of an argument or a result.
+using Value = PlacedWord;
 
 /// "a\n\"\001" in quotes, "..." behind if it was cut: C's escapes for everything that is not
 /// printable ASCII or whole UTF-8.
@@ -24,8 +21,16 @@ std::string quoted(std::string_view bytes, bool cut);
 std::string floating_text(std::uint64_t word, std::uint8_t size);
 /// Of a word of which nothing is known: small numbers are numbers.
 std::string word_text(std::uint64_t word);
+/// A double with a size of 8, a float with 4, as %a writes it.
+std::string hexadecimal_floating_text(std::uint64_t word, std::uint8_t size);
+/// "<3-5,7>": the bits that are set; "~<0>" where most are, those that are not. Bit 0 is the lowest
+/// of the first byte.
+std::string bits_text(std::string_view bytes);
 /// "nil" or "0x55d0".
 std::string pointer_text(std::uint64_t word);
+/// The low `size` bytes, as a number with a sign or without.
+std::int64_t signed_value(std::uint64_t word, std::uint8_t size);
+std::uint64_t unsigned_value(std::uint64_t word, std::uint8_t size);
 /// By its type; what pointers lead to stands in `event`. "?": not known.
 std::string value_text(const Value& value, const Type& type, const CallEvent& event);
 

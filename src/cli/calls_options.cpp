@@ -52,8 +52,14 @@ void define_lines(CLI::App& app, CallsWords& words) {
   app.add_flag("-L", words.no_default, "without -e and -l do not take the program's own calls");
   app.add_flag("--drop", words.drop, "rather lose lines than let the command wait for tracso");
   app.add_flag("-b,--no-signals", words.no_signals, "do not show signals (--engine ptrace)");
-  app.add_option("-F", words.configurations)->allow_extra_args(false)->group("");
-  app.add_option("-A", words.array_elements)->allow_extra_args(false)->group("");
+  app.add_option("-F,--config",
+                 words.configurations,
+                 "what functions take and give, in the language of ltrace.conf(5): before the "
+                 "built-in table (repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  number(app.add_option("-A", words.array_elements, "elements of an array, structures deep (4)"),
+         "N");
 }
 
 void define_attaching(CLI::App& app, CallsWords& words) {
@@ -97,7 +103,7 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("-c",
                words.summary,
                "a table of all calls at the end, not a line for each; implied by --group, --exact, "
-               "--count, --limit, --json, --csv");
+               "--count, --limit, --csv and -o x.json");
   one_word(
       app.add_option("-e",
                      words.expressions,
@@ -124,13 +130,15 @@ void define(CLI::App& app, CallsWords& words) {
   app.add_flag("--count", words.count, "only count, the least disturbance");
   app.add_flag("--intra", words.intra, "also calls from a library to itself");
   app.add_flag("-f", words.follow, "child processes too, and what they exec");
-  app.add_flag("--json", words.json, "a document on standard output");
+  app.add_flag("--json",
+               words.json,
+               "a line of JSON for each call on standard output; of a table a document");
   app.add_flag("--csv", words.csv, "one line per row on standard output");
-  app.add_option(
-         "-o,--output",
-         words.output,
-         "write there instead of standard error; .json and .csv choose a table's form, .dot .svg "
-         ".png .pdf draw which library calls which")
+  app.add_option("-o,--output",
+                 words.output,
+                 "write there instead of standard error; .json and .csv choose a table's form, "
+                 ".jsonl lines "
+                 "of JSON, .dot .svg .png .pdf draw which library calls which")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
@@ -173,7 +181,8 @@ calls::LineOptions line_options(const CallsWords& words, const Terminal& termina
   const bool to_file = !words.output.empty() || terminal.width == 0;
   lines.align = words.align.value_or((to_file ? usual_width : terminal.width) * 5 / 8);
   lines.indent = words.indent;
-  lines.text_bytes = words.text_bytes;
+  lines.limits.text_bytes = words.text_bytes;
+  lines.limits.elements = words.array_elements;
   lines.took = words.took;
   lines.instruction = words.instruction;
   lines.demangle = words.demangle;
@@ -250,10 +259,44 @@ std::optional<Leave> fill_lines(const CallsWords& words,
   return std::nullopt;
 }
 
-std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std::string> command) {
-  if (auto leave = refused(words)) {
-    return *leave;
+// A sum at the end, not a line for each call.
+bool asks_for_table(const CallsWords& words) {
+  const auto extension = form_extension(words.output);
+  return words.summary || words.exact || words.count || words.limit || !words.group.empty() ||
+         words.csv || extension == "json" || extension == "csv" ||
+         (!words.json && is_picture(extension));
+}
+
+CallsRequest::Form form_of(const CallsWords& words) {
+  using Form = CallsRequest::Form;
+  const auto extension = form_extension(words.output);
+  if (!asks_for_table(words)) {
+    const bool records = words.json || extension == "jsonl" || extension == "ndjson";
+    return records ? Form::records : Form::lines;
   }
+  const auto form = words.json ? "json" : words.csv ? "csv" : extension;
+  return form == "json"     ? Form::json
+         : form == "csv"    ? Form::csv
+         : is_picture(form) ? Form::dot
+                            : Form::text;
+}
+
+// A picture is one of libraries.
+std::optional<Leave> fill_picture(const CallsWords& words, CallsRequest& request) {
+  if (request.form != CallsRequest::Form::dot) {
+    return std::nullopt;
+  }
+  if (!words.group.empty() && request.group != CallGroup::libraries) {
+    return usage("a picture shows libraries: --group has no meaning for it",
+                 "-c -o FILE.txt writes that table");
+  }
+  const auto extension = form_extension(words.output);
+  request.group = CallGroup::libraries;
+  request.image = extension == "dot" || extension == "gv" ? "" : extension;
+  return std::nullopt;
+}
+
+std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std::string> command) {
   if (auto leave = refused_for_processes(words, !command.empty())) {
     return *leave;
   }
@@ -263,9 +306,12 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (words.json && words.csv) {
     return usage("--json and --csv exclude each other", "choose one");
   }
-  if (auto leave = wrong_form(words.json  ? "--json"
-                              : words.csv ? "--csv"
-                                          : "calls",
+  const bool is_table = asks_for_table(words);
+  if (auto leave = wrong_form(words.csv                ? "--csv"
+                              : words.json && is_table ? "--json"
+                              : words.json             ? "calls --json"
+                              : is_table               ? "calls -c"
+                                                       : "calls",
                               words.output)) {
     return *leave;
   }
@@ -286,25 +332,14 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
   if (auto leave = fill_engine(words, request)) {
     return *leave;
   }
-  const auto extension = words.json || words.csv ? "" : form_extension(words.output);
-  const bool is_table =
-      words.summary || words.exact || words.count || words.limit || !words.group.empty();
   request.mode = words.count ? CallMode::count : words.exact ? CallMode::exact : CallMode::adaptive;
   request.group = words.group.empty() ? CallGroup::function : groups().at(words.group);
+  request.configurations = words.configurations;
   request.follow = words.follow;
   request.inside = words.intra;
-  request.form = words.json || extension == "json" ? CallsRequest::Form::json
-                 : words.csv || extension == "csv" ? CallsRequest::Form::csv
-                 : is_picture(extension)           ? CallsRequest::Form::dot
-                 : is_table                        ? CallsRequest::Form::text
-                                                   : CallsRequest::Form::lines;
-  if (request.form == CallsRequest::Form::dot) {
-    if (!words.group.empty() && request.group != CallGroup::libraries) {
-      return usage("a picture shows libraries: --group has no meaning for it",
-                   "-c -o FILE.txt writes that table");
-    }
-    request.group = CallGroup::libraries;
-    request.image = extension == "dot" || extension == "gv" ? "" : extension;
+  request.form = form_of(words);
+  if (auto leave = fill_picture(words, request)) {
+    return *leave;
   }
   request.file = words.output.empty() ? std::nullopt : std::optional(words.output);
   request.limit = words.limit.value_or(0);
@@ -313,9 +348,14 @@ std::variant<Request, Leave> request_of(const CallsWords& words, std::vector<std
                                                                        : ColorChoice::automatic);
   request.render.color = terminal.color;
   request.render.unicode = terminal.unicode;
-  const bool as_lines = request.form == CallsRequest::Form::lines;
-  if (auto leave = as_lines ? fill_lines(words, terminal, request) : refused_for_tables(words)) {
+  if (auto leave =
+          request.is_table() ? refused_for_tables(words) : fill_lines(words, terminal, request)) {
     return *leave;
+  }
+  if (request.form == CallsRequest::Form::records) {
+    if (auto leave = refused_for_records(words)) {
+      return *leave;
+    }
   }
   return request;
 }

@@ -28,10 +28,11 @@ struct CallsWords {
        drop = false, no_signals = false;
   int time = 0;  // how often -t was given
   std::optional<std::size_t> align;
-  std::size_t indent = 0, text_bytes = 32;
-  // what ltrace has and we do not
+  std::size_t indent = 0, text_bytes = 32, array_elements = 4;
+  std::vector<std::string> configurations;
+  // from outside
   bool system_calls = false;
-  std::vector<std::string> entry_points, configurations, array_elements;
+  std::vector<std::string> entry_points;
 };
 
 /// With its options, for the help of the program and for completions; it is parsed by itself.

@@ -22,32 +22,36 @@ bool is_seen_from_outside(const CallsWords& words) {
   return words.system_calls || !words.entry_points.empty() || !words.user.empty();
 }
 
-std::optional<Leave> refused(const CallsWords& words) {
-  if (!words.configurations.empty()) {
-    return usage("-F: ltrace's configuration files are not read",
-                 "without -F the built-in prototypes are used; docs/calls.md says how to add one");
-  }
-  if (!words.array_elements.empty()) {
-    return usage("-A: elements of arrays are not shown", "without -A they are addresses");
+std::optional<Leave> refused_for_tables(const CallsWords& words) {
+  const CallsWords usual;
+  const std::pair<bool, const char*> given[] = {
+      {words.time != 0, "-t"},
+      {words.relative, "-r"},
+      {words.took, "-T"},
+      {words.instruction, "-i"},
+      {words.drop, "--drop"},
+      {words.align.has_value(), "-a"},
+      {words.indent != 0, "-n"},
+      {!words.configurations.empty(), "-F"},
+      {words.array_elements != usual.array_elements, "-A"},
+      {words.text_bytes != usual.text_bytes, "-s"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) {
+      return usage(fmt::format("{} is about lines, and a table has none", name),
+                   "without -c, --group, --exact, --count, --limit, --csv and -o x.json each call "
+                   "is a line");
+    }
   }
   return std::nullopt;
 }
 
-std::optional<Leave> refused_for_tables(const CallsWords& words) {
-  const CallsWords usual;
-  const std::pair<bool, const char*> given[] = {{words.time != 0, "-t"},
-                                                {words.relative, "-r"},
-                                                {words.took, "-T"},
-                                                {words.instruction, "-i"},
-                                                {words.drop, "--drop"},
-                                                {words.align.has_value(), "-a"},
-                                                {words.indent != 0, "-n"},
-                                                {words.text_bytes != usual.text_bytes, "-s"}};
+std::optional<Leave> refused_for_records(const CallsWords& words) {
+  const std::pair<bool, const char*> given[] = {
+      {words.relative, "-r"}, {words.align.has_value(), "-a"}, {words.indent != 0, "-n"}};
   for (const auto& [is_given, name] : given) {
     if (is_given) {
-      return usage(
-          fmt::format("{} is about lines, and a table has none", name),
-          "without -c, --group, --exact, --count, --limit, --json and --csv each call is a line");
+      return usage(fmt::format("{} is about lines for people, not about lines of JSON", name),
+                   "each has time_ns, depth and duration_ns");
     }
   }
   return std::nullopt;

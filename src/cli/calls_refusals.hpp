@@ -1,6 +1,6 @@
 #pragma once
-// Options of tracso calls that do not go together, or that ltrace has and we have not: said, with
-// what can be had instead, before anything is started.
+// Options of tracso calls that do not go together: said, with what can be had instead, before
+// anything is started.
 
 #include "cli/calls_options.hpp"
 
@@ -8,11 +8,11 @@
 
 namespace tracso {
 
-/// What ltrace can and we cannot.
-std::optional<Leave> refused(const CallsWords& words);
-
 /// An option of lines that a table would silently ignore.
 std::optional<Leave> refused_for_tables(const CallsWords& words);
+
+/// An option of lines that lines of JSON would silently ignore.
+std::optional<Leave> refused_for_records(const CallsWords& words);
 
 /// What only makes sense with a process that runs already, or only with a command.
 std::optional<Leave> refused_for_processes(const CallsWords& words, bool has_command);

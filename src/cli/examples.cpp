@@ -40,7 +40,8 @@ const std::vector<Example> of_calls{
     {"tracso calls -e 'malloc+free-@libc.so*' ls",
      "as ltrace filters: function@library that calls"},
     {"tracso calls -c -p 4192 -d 1", "of a process that runs, for a second"},
-    {"tracso calls --count --json ls", "for scripts; the command's output goes to stderr"},
+    {"tracso calls --json ls | jq .function", "each call as an object on a line of its own"},
+    {"tracso calls -c --json ls", "the table for scripts; the command's output goes to stderr"},
     {"tracso calls -S -x 'qsort*' sort /etc/passwd",
      "functions inside a library or program, and system calls"}};
 

@@ -36,7 +36,9 @@ constexpr std::array answers{AnswerForms{"the report", true, "json csv html dot 
                              AnswerForms{"watch", false, "json jsonl ndjson"},
                              AnswerForms{"dump", true, "json"},
                              AnswerForms{"dump --json", false, "json jsonl ndjson"},
-                             AnswerForms{"calls", true, "json csv dot gv svg png pdf"},
+                             AnswerForms{"calls", true, "json csv jsonl ndjson dot gv svg png pdf"},
+                             AnswerForms{"calls -c", true, "json csv dot gv svg png pdf"},
+                             AnswerForms{"calls --json", false, "json jsonl ndjson"},
                              AnswerForms{"record", false, "tar.gz tgz gz"}};
 
 // What people take for a form although no answer here has it.

@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "commands/call_records.hpp"
 #include "commands/output.hpp"
 #include "os/disk.hpp"
 
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace tracso {
 
@@ -33,6 +35,7 @@ std::string notice_line(const Notice& notice) {
 
 Result<Done> LineFile::open(const std::optional<std::string>& file) {
   fd_ = !file ? STDERR_FILENO : STDOUT_FILENO;
+  name_ = !file ? "stderr" : *file == "-" ? "stdout" : *file;
   if (file && *file != "-") {
     if (auto done = os::check_output_file(*file); !done) {
       return done;
@@ -52,10 +55,10 @@ void LineFile::put(const std::string& text) {
   if (text.empty() || closed_) {
     return;
   }
-  if (const auto done = os::write_descriptor(fd_, text, "the lines"); !done) {
+  if (const auto done = os::write_descriptor(fd_, text, name_); !done) {
     closed_ = true;
     if (done.error().kind != ErrorKind::interrupted && fd_ != STDERR_FILENO) {
-      fail(done.error());
+      failure_ = fail(done.error());
     }
   }
 }
@@ -72,15 +75,78 @@ std::chrono::milliseconds LineOutput::write() {
   return pause_;
 }
 
-void LineOutput::end(std::optional<int> status, const CallsReport& report) {
+std::unique_ptr<calls::CallWriter> line_writer(const CallsRequest& request) {
+  if (request.form == CallsRequest::Form::records) {
+    return std::make_unique<CallRecords>(request.lines.limits);
+  }
+  return std::make_unique<calls::CallLines>(request.lines);
+}
+
+std::shared_ptr<calls::PrototypeFinder> finder_of(const CallsRequest& request) {
+  return request.prototypes != nullptr ? request.prototypes
+                                       : std::make_shared<calls::PrototypeFinder>();
+}
+
+int status_after_lines(int status, const LineFile& file) {
+  return status != 0 ? status : file.failure();
+}
+
+void LineOutput::add(const calls::Arena& arena) {
+  streams_.push_back(std::make_unique<calls::EventStream>(
+      arena, line_writer(request_), finder_of(request_), request_.lines.instruction));
+}
+
+Result<Done> LineOutput::open() {
+  const bool records = request_.form == CallsRequest::Form::records;
+  auto opened = file_.open(records && !request_.file ? "-" : request_.file);
+  if (opened && records) {
+    file_.put(first_record(request_));
+  }
+  return opened;
+}
+
+namespace {
+
+void add_missing(const calls::StreamCounts& counts, CallsReport& report) {
+  if (counts.lost != 0) {
+    report.notices.push_back(
+        {"calls-lost",
+         fmt::format("{} calls and returns are missing", counts.lost),
+         "they came faster than they could be read, or in the middle of another (signal handlers)",
+         ""});
+  }
+  if (counts.damaged != 0 || counts.unmapped != 0) {
+    report.notices.push_back(
+        {"calls-damaged",
+         "calls are missing",
+         fmt::format("{} pieces of their records were written over, {} could not be read",
+                     counts.damaged,
+                     counts.unmapped),
+         ""});
+  }
+}
+
+void add_nothing_seen(bool was_command, CallsReport& report) {
+  if (!report.rows.empty()) {
+    report.notices.push_back({"calls-not-recorded",
+                              "calls could not be recorded",
+                              "the process has too little address space for it ('ulimit -v')",
+                              "tracso calls -c counts them"});
+  } else if (report.notices.empty() || !was_command) {
+    report.notices.push_back({"calls-none",
+                              "no call was seen of those asked for",
+                              "nobody imports such a function, or it was not called",
+                              "-e '*' shows all calls, those among its libraries too"});
+  }
+}
+
+}  // namespace
+
+void LineOutput::end(std::optional<int> status, CallsReport& report) {
   calls::StreamCounts counts;
   for (const auto& stream : streams_) {
     stream->read_rest();
-    if (status) {
-      stream->add_line(end_of_command(*status));
-    } else {
-      stream->close_line();
-    }
+    stream->end(status ? end_of_command(*status) : "");
     file_.put(stream->take());
     const auto its = stream->counts();
     counts.events += its.events;
@@ -88,29 +154,18 @@ void LineOutput::end(std::optional<int> status, const CallsReport& report) {
     counts.damaged += its.damaged;
     counts.unmapped += its.unmapped;
   }
-  if (counts.lost != 0) {
-    say(fmt::format(
-        "{} calls and returns are missing: they came faster than they could be read, or in the "
-        "middle of another (signal handlers)",
-        counts.lost));
+  auto notices = std::exchange(report.notices, {});
+  add_missing(counts, report);
+  report.notices.insert(report.notices.end(), notices.begin(), notices.end());
+  if (counts.events == 0) {
+    add_nothing_seen(status.has_value(), report);
   }
-  if (counts.damaged != 0 || counts.unmapped != 0) {
-    say(fmt::format(
-        "calls are missing: {} pieces of their records were written over, {} could not be read",
-        counts.damaged,
-        counts.unmapped));
+  if (request_.form == CallsRequest::Form::records) {
+    file_.put(last_record(report, counts.lost));
+    return;
   }
   for (const auto& notice : report.notices) {
     say(notice_line(notice));
-  }
-  if (counts.events == 0 && !report.rows.empty()) {
-    say("calls could not be recorded: the process has too little address space for it ('ulimit "
-        "-v'); "
-        "tracso calls -c counts them");
-  } else if (counts.events == 0 && (report.notices.empty() || !status)) {
-    say("no call was seen of those asked for: nobody imports such a function, or it was not "
-        "called; "
-        "-e '*' shows all calls, those among its libraries too");
   }
 }
 

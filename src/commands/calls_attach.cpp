@@ -103,7 +103,7 @@ Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detach
 }
 
 int calls_of_processes(const CallsRequest& request) {
-  const bool as_lines = request.form == CallsRequest::Form::lines;
+  const bool as_lines = !request.is_table();
   if (!as_lines && request.file && *request.file != "-") {
     if (const auto writable = os::check_output_file(*request.file); !writable) {
       return fail(writable.error());
@@ -127,11 +127,11 @@ int calls_of_processes(const CallsRequest& request) {
   }
   std::optional<LineOutput> lines;
   if (as_lines) {
-    lines.emplace(all.front()->attachment->arena(), request.lines);
+    lines.emplace(all.front()->attachment->arena(), request);
     for (auto one = std::next(all.begin()); one != all.end(); ++one) {
       lines->add((*one)->attachment->arena());
     }
-    if (const auto opened = lines->open(request.file); !opened) {
+    if (const auto opened = lines->open(); !opened) {
       return fail(opened.error());
     }
   }
@@ -154,7 +154,7 @@ int calls_of_processes(const CallsRequest& request) {
   }
   if (lines) {
     lines->end(std::nullopt, report);
-    return 0;
+    return lines->file().failure();
   }
   calls::group_rows(report, request.group);
   const auto done = print_calls(request, report);

@@ -181,7 +181,7 @@ int fail_to_start(const Error& error) {
 
 launch::CommandOutputTo output_of_command(const CallsRequest& request) {
   const bool document =
-      request.form == CallsRequest::Form::json || request.form == CallsRequest::Form::csv;
+      request.form != CallsRequest::Form::text && request.form != CallsRequest::Form::lines;
   const bool to_stdout = document && (!request.file || *request.file == "-");
   return to_stdout ? launch::CommandOutputTo::our_stderr : launch::CommandOutputTo::our_stdout;
 }
@@ -192,10 +192,11 @@ calls::ArenaOptions options_of(const CallsRequest& request) {
   options.follow = request.follow;
   options.inside = request.inside;
   options.filter = request.filter;
-  options.record = request.form == CallsRequest::Form::lines;
+  options.record = !request.is_table();
   options.drop = request.drop;
+  options.prototypes = request.prototypes;
   options.text_bytes = static_cast<std::uint32_t>(
-      std::min<std::size_t>(request.lines.text_bytes, tracso_most_text_bytes));
+      std::min<std::size_t>(request.lines.limits.text_bytes, tracso_most_text_bytes));
   return options;
 }
 
@@ -237,7 +238,7 @@ int calls_of_command(const CallsRequest& request) {
   if (request.engine == CallsRequest::Engine::ptrace) {
     return calls_by_engine(request);
   }
-  const bool as_lines = request.form == CallsRequest::Form::lines;
+  const bool as_lines = !request.is_table();
   if (!as_lines && request.file && *request.file != "-") {
     if (const auto writable = os::check_output_file(*request.file); !writable) {
       return fail(writable.error());
@@ -249,8 +250,8 @@ int calls_of_command(const CallsRequest& request) {
   }
   std::optional<LineOutput> lines;
   if (as_lines) {
-    lines.emplace(*arena, request.lines);
-    if (const auto opened = lines->open(request.file); !opened) {
+    lines.emplace(*arena, request);
+    if (const auto opened = lines->open(); !opened) {
       return fail(opened.error());
     }
   }
@@ -278,7 +279,7 @@ int calls_of_command(const CallsRequest& request) {
   add_missing_agent(*arena, report);
   if (lines) {
     lines->end(status, report);
-    return calls_status(report);
+    return status_after_lines(calls_status(report), lines->file());
   }
   calls::group_rows(report, request.group);
   if (const auto done = print_calls(request, report); !done) {

@@ -8,9 +8,11 @@
 #include "calls/arena.hpp"
 #include "calls/call_lines.hpp"
 #include "calls/filter.hpp"
+#include "calls/prototype_finder.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,13 +27,19 @@ struct CallsRequest {
   CallGroup group = CallGroup::function;
   calls::Filter filter;
   bool follow = false, inside = false;
-  /// lines: each call as it happens; the others are sums at the end.
-  enum class Form : std::uint8_t { text, json, csv, dot, lines } form = Form::text;
+  /// lines: each call as it happens, records: the same as JSON Lines; the others are sums at the
+  /// end.
+  enum class Form : std::uint8_t { text, json, csv, dot, lines, records } form = Form::text;
+
+  bool is_table() const { return form != Form::lines && form != Form::records; }
+
   std::string image;                ///< of Form::dot: "svg", "png", "pdf"; empty: as text
-  std::optional<std::string> file;  ///< nullopt: the table to stderr, a document to stdout
+  std::optional<std::string> file;  ///< nullopt: a text to stderr, else to stdout
   std::size_t limit = 0;            ///< rows of the table; 0: all
   RenderOptions render;
   calls::LineOptions lines;
+  std::vector<std::string> configurations;  ///< files that describe functions (-F)
+  std::shared_ptr<calls::PrototypeFinder> prototypes = nullptr;  ///< made of them
   bool drop = false;  ///< lines may be lost rather than the command wait
   /// Where calls are seen from; automatic: from inside where that can be.
   enum class Engine : std::uint8_t { automatic, agent, ptrace } engine = Engine::automatic;

@@ -11,7 +11,6 @@
 #include "launch/own_signals.hpp"
 #include "launch/privileges.hpp"
 #include "launch/spawn.hpp"
-#include "os/disk.hpp"
 #include "tracee/guardian.hpp"
 
 #include <sys/wait.h>
@@ -123,16 +122,9 @@ std::optional<Notice> withheld_privileges(const calls::EngineDoors& doors, pid_t
 }  // namespace
 
 int calls_by_engine(const CallsRequest& request) {
-  const bool as_lines = request.form == CallsRequest::Form::lines;
   LineFile file;
-  if (as_lines) {
-    if (const auto opened = file.open(request.file); !opened) {
-      return fail(opened.error());
-    }
-  } else if (request.file && *request.file != "-") {
-    if (const auto writable = os::check_output_file(*request.file); !writable) {
-      return fail(writable.error());
-    }
+  if (const auto ready = open_engine_output(request, file); !ready) {
+    return fail(ready.error());
   }
   std::optional<launch::CommandUser> user;
   if (!request.user.empty()) {
@@ -143,7 +135,7 @@ int calls_by_engine(const CallsRequest& request) {
     user = std::move(*found);
   }
   std::optional<EngineLines> lines;
-  if (as_lines) {
+  if (!request.is_table()) {
     lines.emplace(request, file);
   }
   calls::EngineTable table;

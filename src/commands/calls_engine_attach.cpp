@@ -6,7 +6,6 @@
 #include "commands/engine_output.hpp"
 #include "commands/output.hpp"
 #include "commands/sources.hpp"
-#include "os/disk.hpp"
 
 #include <fmt/format.h>
 
@@ -18,14 +17,6 @@ namespace tracso {
 namespace {
 
 using std::chrono::milliseconds;
-
-Result<Done> prepare_output(const CallsRequest& request, bool as_lines, LineFile& file) {
-  if (as_lines) {
-    return file.open(request.file);
-  }
-  return request.file && *request.file != "-" ? os::check_output_file(*request.file)
-                                              : Result<Done>(Done{});
-}
 
 Notice notice_of(const CallsRequest& request, bool whole) {
   Notice notice{"calls-traced",
@@ -43,10 +34,9 @@ Notice notice_of(const CallsRequest& request, bool whole) {
 }  // namespace
 
 int system_calls_of_process(const CallsRequest& request) {
-  const bool as_lines = request.form == CallsRequest::Form::lines;
   const auto pid = request.processes.front();
   LineFile file;
-  if (const auto ready = prepare_output(request, as_lines, file); !ready) {
+  if (const auto ready = open_engine_output(request, file); !ready) {
     return fail(ready.error());
   }
   const auto live = LiveTarget::open(pid);
@@ -55,7 +45,7 @@ int system_calls_of_process(const CallsRequest& request) {
   }
   std::signal(SIGPIPE, SIG_IGN);  // as of calls -p: it is left in order all the same
   std::optional<EngineLines> lines;
-  if (as_lines) {
+  if (!request.is_table()) {
     lines.emplace(request, file);
   }
   calls::EngineTable table;

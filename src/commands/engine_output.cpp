@@ -1,7 +1,9 @@
 #include "commands/engine_output.hpp"
 
+#include "commands/call_records.hpp"
 #include "commands/calls_engine.hpp"
 #include "commands/output.hpp"
+#include "os/disk.hpp"
 #include "os/live_files.hpp"
 #include "os/live_process.hpp"
 
@@ -10,27 +12,21 @@
 #include <fcntl.h>
 
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <utility>
 
 namespace tracso {
-namespace {
-
-std::string signal_text(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  const char* words = ::sigdescr_np(signal);
-  return name == nullptr ? fmt::format("--- signal {} ---", signal)
-                         : fmt::format("--- SIG{} ({}) ---", name, words == nullptr ? "?" : words);
-}
-
-}  // namespace
-
 EngineLines::EngineLines(const CallsRequest& request, LineFile& file)
-    : signals_(!request.no_signals), lines_(request.lines), file_(file) {
+    : signals_(!request.no_signals), writer_(line_writer(request)), file_(file) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   time_.tick = rate_.start();
   time_.epoch_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  if (request.form == CallsRequest::Form::records) {
+    file_.put(first_record(request));
+  }
+}
+
+void EngineLines::begin_program(std::uint32_t program, std::int32_t pid) {
+  writer_->begin_program(program, pid);
 }
 
 void EngineLines::add(std::uint32_t program,
@@ -39,7 +35,7 @@ void EngineLines::add(std::uint32_t program,
                       std::string_view from) {
   any_ = true;
   set_time();
-  lines_.add(program, event, site.line, from);
+  writer_->add(program, event, site.line, from);
 }
 
 void EngineLines::add_signal(std::uint32_t program,
@@ -48,26 +44,31 @@ void EngineLines::add_signal(std::uint32_t program,
                              int signal) {
   if (signals_) {
     set_time();
-    lines_.add_remark(program, thread, ticks, signal_text(signal));
+    writer_->add_signal(program, thread, ticks, signal);
   }
 }
 
 void EngineLines::write() {
-  file_.put(lines_.take());
+  file_.put(writer_->take());
 }
 
 void EngineLines::end(std::optional<int> status) {
-  if (status) {
-    lines_.add_line(end_of_command(*status));
-  } else {
-    lines_.close_line();
-  }
+  writer_->end(status ? end_of_command(*status) : "");
   write();
 }
 
 void EngineLines::set_time() {
   time_.ns_per_tick = rate_.ns_per_tick();
-  lines_.set_time(time_);
+  writer_->set_time(time_);
+}
+
+Result<Done> open_engine_output(const CallsRequest& request, LineFile& file) {
+  if (!request.is_table()) {
+    const bool records = request.form == CallsRequest::Form::records;
+    return file.open(records && !request.file ? "-" : request.file);
+  }
+  return request.file && *request.file != "-" ? os::check_output_file(*request.file)
+                                              : Result<Done>(Done{});
 }
 
 calls::EngineDoors live_engine_doors() {
@@ -104,12 +105,13 @@ calls::EngineOptions engine_options(const CallsRequest& request) {
   options.system_calls = request.system_calls;
   options.follow = request.follow;
   options.places = request.lines.instruction;
-  options.text_bytes = static_cast<std::uint32_t>(request.lines.text_bytes);
+  options.prototypes = finder_of(request);
+  options.text_bytes = static_cast<std::uint32_t>(request.lines.limits.text_bytes);
   return options;
 }
 
 int finish_engine(const CallsRequest& request,
-                  const CallsReport& report,
+                  CallsReport& report,
                   EngineLines* lines,
                   std::optional<int> status) {
   if (lines == nullptr) {
@@ -119,13 +121,20 @@ int finish_engine(const CallsRequest& request,
     return calls_status(report);
   }
   lines->end(status);
-  for (const auto& notice : report.notices) {
-    say(notice_line(notice));
-  }
   if (!lines->any() && report.notices.empty()) {
-    say("no call was seen of those asked for: there is no such function, or it was not called");
+    report.notices.push_back({"calls-none",
+                              "no call was seen of those asked for",
+                              "there is no such function, or it was not called",
+                              ""});
   }
-  return calls_status(report);
+  if (request.form == CallsRequest::Form::records) {
+    lines->file().put(last_record(report, 0));
+  } else {
+    for (const auto& notice : report.notices) {
+      say(notice_line(notice));
+    }
+  }
+  return status_after_lines(calls_status(report), lines->file());
 }
 
 }  // namespace tracso

@@ -7,17 +7,19 @@
 #include "commands/calls_command.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tracso {
 
-/// The calls that the engine sees, as lines.
+/// The calls that the engine sees, as they come.
 class EngineLines final : public calls::CallSink {
  public:
   EngineLines(const CallsRequest& request, LineFile& file);
 
+  void begin_program(std::uint32_t program, std::int32_t pid) override;
   void add(std::uint32_t program,
            const calls::CallEvent& event,
            const calls::EngineSite& site,
@@ -32,16 +34,22 @@ class EngineLines final : public calls::CallSink {
 
   bool any() const { return any_; }
 
+  LineFile& file() { return file_; }
+
  private:
   void set_time();
 
   bool signals_;
-  calls::CallLines lines_;
+  std::unique_ptr<calls::CallWriter> writer_;
   LineFile& file_;
   calls::TickRate rate_;
   calls::TickTime time_;
   bool any_ = false;
 };
+
+/// Before anything is traced: opens the file of the lines, or sees whether that of a table could be
+/// written.
+Result<Done> open_engine_output(const CallsRequest& request, LineFile& file);
 
 calls::EngineDoors live_engine_doors();
 
@@ -50,7 +58,7 @@ calls::EngineOptions engine_options(const CallsRequest& request);
 /// Writes the table, or ends the lines (nullptr: there are none) and says the notices. The status
 /// that tracso ends with; `status`: the command's wait status, nullopt: a process that runs on.
 int finish_engine(const CallsRequest& request,
-                  const CallsReport& report,
+                  CallsReport& report,
                   EngineLines* lines,
                   std::optional<int> status);
 

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "commands/baseline_file.hpp"
+#include "commands/call_prototypes.hpp"
 #include "commands/calls_attach.hpp"
 #include "commands/calls_engine_attach.hpp"
 #include "commands/child_command.hpp"
@@ -333,9 +334,13 @@ int carry_out(const Request& request) {
     return dump(*what);
   }
   if (const auto* what = std::get_if<CallsRequest>(&request)) {
-    return what->processes.empty() ? calls_of_command(*what)
-           : what->system_calls    ? system_calls_of_process(*what)
-                                   : calls_of_processes(*what);
+    const auto ready = with_prototypes(*what);
+    if (!ready) {
+      return fail(ready.error());
+    }
+    return ready->processes.empty() ? calls_of_command(*ready)
+           : ready->system_calls    ? system_calls_of_process(*ready)
+                                    : calls_of_processes(*ready);
   }
   const auto& asked = std::get<TraceRequest>(request);
   if (const auto* pick = std::get_if<PickSource>(&asked.source)) {

@@ -27,7 +27,9 @@ Json row_json(const CallsReport& report, const CallRow& row) {
   return out;
 }
 
-Json untraced_json(const UntracedCalls& untraced) {
+}  // namespace
+
+Json untraced_calls_json(const UntracedCalls& untraced) {
   Json out = Json::object();
   out["address_taken"] = untraced.address_taken;
   out["unresolved"] = untraced.unresolved;
@@ -38,8 +40,6 @@ Json untraced_json(const UntracedCalls& untraced) {
   out["late_objects"] = untraced.late_objects;
   return out;
 }
-
-}  // namespace
 
 std::string calls_json(const CallsReport& report) {
   Json out = document("calls");
@@ -63,7 +63,7 @@ std::string calls_json(const CallsReport& report) {
     one["start_ns"] = program.start_ns;
     out["programs"].push_back(std::move(one));
   }
-  out["untraced"] = untraced_json(report.untraced);
+  out["untraced"] = untraced_calls_json(report.untraced);
   out["lost"] = 0;
   out["notices"] = notices_json(report.notices);
   return printed(out);

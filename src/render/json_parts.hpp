@@ -13,6 +13,8 @@
 
 namespace tracso {
 
+struct UntracedCalls;
+
 using Json = nlohmann::ordered_json;
 
 /// An empty object with room for that many keys.
@@ -53,6 +55,8 @@ Json search_json(const std::vector<SearchStep>& search);
 /// What --run or stat ran; null: nothing.
 Json command_json(const std::optional<CommandInfo>& command);
 Json notices_json(const std::vector<Notice>& notices);
+/// What tracso calls could not trace.
+Json untraced_calls_json(const UntracedCalls& untraced);
 /// The node's id in the document.
 Json id_json(const Summary& summary, NodeId id);
 Json ids_json(const Summary& summary, const std::vector<NodeId>& ids);

@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto* name = names[event.slot % names.size()];
     lines.add(0, event, {name, "prog\x1b[m", true, Prototypes::built_in().find(name)}, "");
   }
-  lines.add_line("end");
+  lines.end("end");
   for (const char character : lines.take()) {
     if (static_cast<unsigned char>(character) < ' ' && character != '\n') {
       std::abort();  // a terminal would obey it

@@ -31,6 +31,9 @@ namespace {
 Words attach_words(pid_t pid, const Words& options) {
   Words words{"calls", "-p", std::to_string(pid)};
   words.insert(words.end(), options.begin(), options.end());
+  if (std::find(options.begin(), options.end(), "--json") != options.end()) {
+    words.emplace_back("-c");  // the document of the table, not a line for each call
+  }
   return words;
 }
 
@@ -85,6 +88,36 @@ TEST_CASE("attach: the second time is timed and filtered anew", "[live][attach]"
   const auto counted = document(attach(child.pid(), {"--json", "--count", "-d", "0.2"}));
   CHECK(calls_of(counted, "malloc") > 100);
   test::check_untouched(child);
+}
+
+TEST_CASE("attach: lines of JSON, and lines that cannot be written", "[live][attach]") {
+  test::Child child({target(), "busy", "2"});
+  REQUIRE(child.line() == "ready");
+  const auto pid = std::to_string(child.pid());
+  const auto run =
+      test::run_tracso({"calls", "--json", "-p", pid, "-d", "0.2", "-e", "add_one@attached"});
+  INFO(run.err);
+  CHECK(run.status == 0);
+  std::size_t calls = 0;
+  nlohmann::json last;
+  for (std::size_t at = 0; at < run.out.size();) {
+    const auto end = std::min(run.out.find('\n', at), run.out.size());
+    last = nlohmann::json::parse(run.out.substr(at, end - at));
+    calls += last["kind"] == "call" && last["function"] == "add_one" &&
+                     last["pid"] == child.pid() && last["end"] == "returned"
+                 ? 1
+                 : 0;
+    at = end + 1;
+  }
+  CHECK(calls > 100);
+  CHECK(last["kind"] == "end");
+  CHECK(last["exit_status"].is_null());
+  CHECK(last["notices"].dump().find("calls-attached") != std::string::npos);
+  const auto full =
+      test::run_tracso({"calls", "-p", pid, "-d", "0.2", "-e", "*", "-o", "/dev/full"});
+  INFO(full.err);
+  CHECK(full.status == 2);
+  CHECK(contains(full.err, "cannot write /dev/full"));
 }
 
 TEST_CASE("attach: signals at any moment", "[live][attach]") {

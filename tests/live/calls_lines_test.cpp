@@ -194,8 +194,7 @@ TEST_CASE("calls lines: how it ended, and what is refused", "[live][calls]") {
   const auto killed = test::run_tracso({"calls", "sh", "-c", "kill -TERM $$"});
   CHECK(killed.status == 128 + 15);
   CHECK(contains(killed.err, "+++ killed by SIGTERM +++"));
-  for (const Words& option :
-       {Words{"-d", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "100000"}}) {
+  for (const Words& option : {Words{"-d", "1"}, {"-L"}, {"-s", "100000"}}) {
     Words words{"calls"};
     words.insert(words.end(), option.begin(), option.end());
     words.push_back("true");

@@ -19,7 +19,7 @@ std::string at_call(const std::string& prototype,
       "set whence: SEEK_SET=0 SEEK_END=2\n" +
       prototype);
   REQUIRE(parsed);
-  return arguments_at_call(call, parsed->find("f"), text_bytes).before;
+  return arguments_at_call(call, parsed->find("f"), {text_bytes}).before;
 }
 
 CallEvent call_of(std::vector<std::uint64_t> integers, std::vector<Piece> pieces = {}) {
@@ -74,7 +74,7 @@ TEST_CASE("arguments: by role", "[calls]") {
   CHECK(at_call("int f(flags:open, mode?)", call_of({0101, 0644})) == "O_WRONLY|O_CREAT, 0644");
   CHECK(at_call("int f(flags:open)", call_of({02000000})) == "O_RDONLY|O_CLOEXEC");
   CHECK(at_call("int f(flags:open)", call_of({0x40000001})) == "O_WRONLY|0x40000000");
-  CHECK(arguments_at_call(call_of({1, 65535, 0x7fff00000000, ~std::uint64_t{0}, 9}), nullptr, 32)
+  CHECK(arguments_at_call(call_of({1, 65535, 0x7fff00000000, ~std::uint64_t{0}, 9}), nullptr, {})
             .before == "1, 65535, 0x7fff00000000, -1");
 }
 
@@ -111,16 +111,16 @@ TEST_CASE("arguments: what the function fills in comes with the return", "[calls
   REQUIRE(parsed);
   const auto* prototype = parsed->find("f");
   const auto call = call_of({3, 0x1000, 100});
-  const auto before = arguments_at_call(call, prototype, 32);
+  const auto before = arguments_at_call(call, prototype, {});
   CHECK(before.before == "3");
   CHECK(before.more);
   CallEvent result;
   result.result.integer = 4;
   result.pieces = {piece(1, "abc\n")};
-  CHECK(arguments_at_return(call, result, prototype, 32) == R"(, "abc\n", 100)");
-  CHECK(result_text(result, prototype) == "4");
+  CHECK(arguments_at_return(call, result, prototype, {}) == R"(, "abc\n", 100)");
+  CHECK(result_text(nullptr, result, prototype, {}) == "4");
   result.pieces.clear();
-  CHECK(arguments_at_return(call, result, prototype, 32) == ", 0x1000, 100");
+  CHECK(arguments_at_return(call, result, prototype, {}) == ", 0x1000, 100");
 }
 
 TEST_CASE("arguments: results", "[calls]") {
@@ -129,14 +129,14 @@ TEST_CASE("arguments: results", "[calls]") {
   REQUIRE(parsed);
   CallEvent result;
   result.result.floating = std::bit_cast<std::uint64_t>(0.5);
-  CHECK(result_text(result, parsed->find("a")) == "<void>");
-  CHECK(result_text(result, parsed->find("b")) == "0.500000");
-  CHECK(result_text(result, parsed->find("c")) == "nil");
-  CHECK(result_text(result, parsed->find("d")) == "0");
-  CHECK(result_text(result, nullptr) == "0");
+  CHECK(result_text(nullptr, result, parsed->find("a"), {}) == "<void>");
+  CHECK(result_text(nullptr, result, parsed->find("b"), {}) == "0.500000");
+  CHECK(result_text(nullptr, result, parsed->find("c"), {}) == "nil");
+  CHECK(result_text(nullptr, result, parsed->find("d"), {}) == "0");
+  CHECK(result_text(nullptr, result, nullptr, {}) == "0");
   result.result.integer = 0xffffffff;
   result.pieces = {piece(tracso_piece_result, "text")};
-  CHECK(result_text(result, parsed->find("c")) == "\"text\"");
-  CHECK(result_text(result, parsed->find("e")) == "-1");
-  CHECK(result_text(result, nullptr) == "0xffffffff");
+  CHECK(result_text(nullptr, result, parsed->find("c"), {}) == "\"text\"");
+  CHECK(result_text(nullptr, result, parsed->find("e"), {}) == "-1");
+  CHECK(result_text(nullptr, result, nullptr, {}) == "0xffffffff");
 }

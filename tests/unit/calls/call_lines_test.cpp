@@ -104,7 +104,7 @@ TEST_CASE("call lines: calls that do not come back", "[calls]") {
   lines.add(0, only, site("exit"), "");
   lines.add(0, only, site("dlclose"), "");
   lines.add(0, call(1000), site("getpid"), "");
-  lines.add_line("+++ exited (status 0) +++");
+  lines.end("+++ exited (status 0) +++");
   CHECK(lines.take() ==
         "exit(0 <no return ...>\n"
         "dlclose(nil) = ?\n"

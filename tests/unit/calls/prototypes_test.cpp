@@ -1,5 +1,6 @@
 #include "calls/prototypes.hpp"
 
+#include "calls/prototype_finder.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -19,7 +20,7 @@ TEST_CASE("prototypes: the built-in table is understood whole", "[calls]") {
 }
 
 TEST_CASE("prototypes: what the agent copies is sorted, fits, and names registers", "[calls]") {
-  const auto rules = Prototypes::built_in().capture_rules();
+  const auto rules = PrototypeFinder().capture_rules();
   CHECK(rules.size() > 200);
   CHECK(rules.size() <= tracso_most_capture_rules);
   for (std::size_t i = 1; i < rules.size(); ++i) {
@@ -58,24 +59,25 @@ TEST_CASE("prototypes: a length counts integer registers, doubles have their own
 }
 
 TEST_CASE("prototypes: lines that are wrong are named", "[calls]") {
-  for (const char* wrong : {"int f",
-                            "int f(",
-                            "int (ptr)",
-                            "int f(what)",
-                            "int f(buf)",
-                            "int f(buf:0)",
-                            "int f(buf:9)",
-                            "int f(buf:2)",
-                            "int f(fmt, int)",
-                            "int f(enum:nothing)",
-                            "int f(void)",
-                            "int f(+int)",
-                            "+str f()",
-                            "int f(double, buf:1)",
-                            "set x: A",
-                            "set x",
-                            "int f()\nint f()",
-                            "int a_name_that_is_far_too_long_for_the_shared_memory()"}) {
+  for (const char* wrong :
+       {"int f",
+        "int f(",
+        "int (ptr)",
+        "int f(what)",
+        "int f(buf)",
+        "int f(buf:0)",
+        "int f(buf:9)",
+        "int f(buf:2)",
+        "int f(fmt, int)",
+        "int f(enum:nothing)",
+        "int f(void)",
+        "int f(+int)",
+        "+str f()",
+        "int f(double, buf:1)",
+        "set x: A",
+        "set x",
+        "int f()\nint f()",
+        "int a_name_that_is_far_too_long_for_the_shared_memory_of_the_agents()"}) {
     INFO(wrong);
     const auto parsed = Prototypes::parse(wrong);
     CHECK_FALSE(parsed);

@@ -1,5 +1,6 @@
 #include "calls/system_calls.hpp"
 
+#include "calls/prototype_finder.hpp"
 #include "calls/prototypes.hpp"
 #include "support/catch.hpp"
 
@@ -35,7 +36,7 @@ TEST_CASE("system calls: named by the kernel's numbers, arguments known", "[call
 #endif
 
 TEST_CASE("system calls: the agent is not asked to copy anything for them", "[calls]") {
-  for (const auto& rule : Prototypes::built_in().capture_rules()) {
+  for (const auto& rule : PrototypeFinder().capture_rules()) {
     CHECK_FALSE(std::string(static_cast<const char*>(rule.name)).starts_with("SYS_"));
   }
 }

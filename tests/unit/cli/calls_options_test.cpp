@@ -53,7 +53,17 @@ TEST_CASE("calls options: lines of the program itself, unless a table or a filte
     CHECK(request.form == Form::text);
     CHECK(request.filter.rules.empty());
   }
-  CHECK(parsed({"--json"}).form == Form::json);
+  CHECK(parsed({"--json"}).form == Form::records);
+  CHECK(parsed({"--json", "-o", "x"}).form == Form::records);
+  CHECK(parsed({"-o", "x.jsonl"}).form == Form::records);
+  CHECK(parsed({"-o", "x.NDJSON"}).form == Form::records);
+  for (const Words& words : {Words{"-c"}, {"--count"}, {"--group", "caller"}, {"--limit", "3"}}) {
+    Words with_json = words;
+    with_json.emplace_back("--json");
+    CHECK(parsed(with_json).form == Form::json);
+  }
+  CHECK(parsed({"--json", "-o", "x.json"}).form == Form::json);
+  CHECK_FALSE(refusal({"-c", "-o", "x.jsonl"}).empty());
   CHECK(parsed({"--csv"}).form == Form::csv);
   CHECK(parsed({"-o", "x.json"}).form == Form::json);
   CHECK(parsed({"-o", "x.txt"}).form == Form::lines);
@@ -69,7 +79,10 @@ TEST_CASE("calls options: ltrace's letters", "[cli]") {
   CHECK(lines.demangle);
   CHECK(lines.indent == 2);
   CHECK(lines.align == 30);
-  CHECK(lines.text_bytes == 99);
+  CHECK(lines.limits.text_bytes == 99);
+  CHECK(lines.limits.elements == 4);
+  CHECK(parsed({"-A", "2"}).lines.limits.elements == 2);
+  CHECK(parsed({"-F", "a", "--config", "b"}).configurations == Words{"a", "b"});
   CHECK(lines.always_pid);
   CHECK(parsed({"-t"}).lines.time == calls::LineTime::seconds);
   CHECK(parsed({"-t", "-t", "-t"}).lines.time == calls::LineTime::epoch);
@@ -125,7 +138,7 @@ TEST_CASE("calls options: the file's name chooses a picture", "[cli]") {
 }
 
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
-  for (const Words& words : {Words{"-d", "1"}, {"-F", "f"}, {"-A", "3"}, {"-L"}, {"-s", "16385"}}) {
+  for (const Words& words : {Words{"-d", "1"}, {"-L"}, {"-s", "16385"}}) {
     const auto text = refusal(words);
     INFO(text);
     CHECK(text.find("tracso: " + words.front()) == 0);
@@ -133,12 +146,19 @@ TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
   }
   for (const Words& words : {Words{"-c", "-T"},
                              {"-c", "-t"},
-                             {"--json", "-i"},
+                             {"-c", "--json", "-i"},
+                             {"-c", "-F", "f"},
+                             {"-c", "-A", "3"},
                              {"--group", "caller", "-n", "3"},
                              {"-c", "-s", "99"},
                              {"-c", "--drop"}}) {
     CHECK(refusal(words).find("about lines") != std::string::npos);
   }
+  for (const Words& words :
+       {Words{"--json", "-n", "2"}, {"--json", "-a", "30"}, {"-o", "x.jsonl", "-r"}}) {
+    CHECK(refusal(words).find("lines of JSON") != std::string::npos);
+  }
+  CHECK(refusal({"-p", "1", "--for", "3"}).find("-d SECONDS") != std::string::npos);
 }
 
 TEST_CASE("calls options: processes instead of a command", "[cli]") {
