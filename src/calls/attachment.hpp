@@ -58,7 +58,7 @@ class Attachment {
 
   explicit Attachment(const Target& target) : target_(target) {}
 
-  static constexpr std::uint64_t budget_ns = 20'000'000;  // of one visit to the agent
+  static constexpr std::uint64_t budget_ns = 8'000'000;  // of one visit to the agent
 
   bool is_agent_there() const;
   Result<Done> come(const ArenaOptions& options);

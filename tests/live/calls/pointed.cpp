@@ -15,14 +15,21 @@
 static int hits;
 
 extern "C" void throws(int n) {
-  if (n % 2 != 0) throw std::runtime_error("odd");
+  if (n % 2 != 0)
+    throw std::runtime_error("odd");
 }
 
-extern "C" void handler(int) { ++hits; }
+extern "C" void handler(int) {
+  ++hits;
+}
 
-extern "C" int count() { return hits; }
+extern "C" int count() {
+  return hits;
+}
 
-extern "C" void* start(void* word) { return word; }
+extern "C" void* start(void* word) {
+  return word;
+}
 
 extern "C" int compare(const void* one, const void* other) {
   return *(const int*)one - *(const int*)other;
@@ -44,7 +51,8 @@ int main() {
     }
   }
   signal(SIGUSR1, (void (*)(int))dlsym(library, "handler"));
-  for (int i = 0; i < 100; ++i) raise(SIGUSR1);
+  for (int i = 0; i < 100; ++i)
+    raise(SIGUSR1);
   long sum = 0;
   for (long i = 0; i < 50; ++i) {
     pthread_t thread;
@@ -54,8 +62,10 @@ int main() {
     sum += (long)result;
   }
   int numbers[100];
-  for (int i = 0; i < 100; ++i) numbers[i] = i * 37 % 100;
-  qsort(numbers, 100, sizeof *numbers, (int (*)(const void*, const void*))dlsym(library, "compare"));
+  for (int i = 0; i < 100; ++i)
+    numbers[i] = i * 37 % 100;
+  qsort(
+      numbers, 100, sizeof *numbers, (int (*)(const void*, const void*))dlsym(library, "compare"));
   auto many = (int (*)(int, int, int, int, int, int, int, int, int))dlsym(library, "many");
   auto count = (int (*)())dlsym(library, "count");
   fflush(stdout);
@@ -67,7 +77,12 @@ int main() {
   }
   int status = 0;
   wait(&status);
-  printf("%d %d %ld %d %d %d\n", caught, count(), sum, numbers[10], many(1, 2, 3, 4, 5, 6, 7, 8, 9),
+  printf("%d %d %ld %d %d %d\n",
+         caught,
+         count(),
+         sum,
+         numbers[10],
+         many(1, 2, 3, 4, 5, 6, 7, 8, 9),
          WEXITSTATUS(status));
 }
 #endif
