@@ -91,7 +91,7 @@ TEST_CASE("attach: the second time is timed and filtered anew", "[live][attach]"
 }
 
 TEST_CASE("attach: lines of JSON, and lines that cannot be written", "[live][attach]") {
-  test::Child child({target(), "busy", "2"});
+  test::Child child({test::attached_program(), "busy", "2"});
   REQUIRE(child.line() == "ready");
   const auto pid = std::to_string(child.pid());
   const auto run =

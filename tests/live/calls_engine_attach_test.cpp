@@ -52,7 +52,7 @@ TEST_CASE("calls engine: system calls of a process that runs", "[live][calls][en
   CHECK(lines.out.ends_with("\n"));
   CHECK_FALSE(contains(lines.err, "in time"));
   CHECK(tracer_of(child.pid()) == "0");
-  const auto table = attach(child.pid(), {"-d", "0.3", "--json"});
+  const auto table = attach(child.pid(), {"-d", "0.3", "-c", "--json"});
   REQUIRE(table.status == 0);
   const auto document = nlohmann::json::parse(table.out);
   CHECK(calls_of(document, "SYS_access") > 10);
