@@ -4,6 +4,7 @@
 #include "cli/calls_request.hpp"
 #include "cli/definition.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/leave.hpp"
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
 #include "cli/unknown_option.hpp"
@@ -52,10 +53,7 @@ void define_attaching(CLI::App& app, CallsWords& words) {
       ->type_name("PID")
       ->allow_extra_args(false);
   app.add_option("-d,--duration", words.seconds, "with -p: for so long (else until Ctrl-C)")
-      ->check(CLI::Range(0.001, 1e6).description(""))
-      ->check([](const std::string& word) {  // "nan" lies in any range
-        return parse_decimal(word) ? "" : "'" + printable(word) + "' is not a number of seconds";
-      })
+      ->check(wrong_time)
       ->type_name("SECONDS");
 }
 

@@ -30,6 +30,13 @@ std::optional<std::chrono::milliseconds> seconds_word(const std::string& text) {
       std::max<std::int64_t>(1, static_cast<std::int64_t>(*seconds * 1000)));
 }
 
+std::string wrong_time(const std::string& word) {
+  const auto seconds = parse_decimal(word);
+  return seconds && *seconds >= 0.001 && *seconds <= 1e6
+             ? ""
+             : fmt::format("'{}' is not a number of seconds from 0.001 on", printable(word));
+}
+
 void add_answer_options(CLI::App& app, AnswerWords& words, const std::string& group) {
   app.add_flag("--json", words.json, "the document")->group(group);
   app.add_option("-o,--output", words.output, "write there; .json chooses the form")

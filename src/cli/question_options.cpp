@@ -1,5 +1,6 @@
 #include "cli/question_options.hpp"
 
+#include "cli/leave.hpp"
 #include "cli/output_forms.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ void add_question_options(CLI::App& app, Words& words) {
                  words.count_calls,
                  "attach to the process, count calls between libraries for so long, and say in the "
                  "report, --json or --csv which are used")
-      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->check(wrong_time)
       ->type_name("SECONDS")
       ->group(group);
   app.add_flag("--files", words.files, "the files mapped as code, one a line")->group(group);

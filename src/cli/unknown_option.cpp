@@ -12,7 +12,7 @@ namespace {
 
 // "-p 4192" of py-spy, strace and ps, where the process stands by itself here.
 std::string process_option(std::string_view command, std::string_view name) {
-  constexpr std::array<std::string_view, 5> by_itself{"", "dump", "fds", "watch", "record"};
+  constexpr std::array<std::string_view, 6> by_itself{"", "dump", "fds", "watch", "record", "diff"};
   const bool is_process = name == "-p" || name == "--pid";
   if (!is_process || std::find(by_itself.begin(), by_itself.end(), command) == by_itself.end()) {
     return "";
@@ -20,7 +20,9 @@ std::string process_option(std::string_view command, std::string_view name) {
   return fmt::format("the process stands by itself: tracso {}{}4192{}",
                      command,
                      command.empty() ? "" : " ",
-                     command == "record" ? " -o case.tar.gz" : "");
+                     command == "record" ? " -o case.tar.gz"
+                     : command == "diff" ? " 4193"
+                                         : "");
 }
 
 // How long to look: calls has ltrace's and perf's letter, what reads costs a word.
@@ -28,6 +30,10 @@ std::string duration_option(std::string_view name, const std::vector<std::string
   const auto has = [&](const char* one) {
     return std::find(names.begin(), names.end(), one) != names.end();
   };
+  if (name == "--for" && has("--calls")) {
+    return "for how long calls are counted: --calls SECONDS; what grows meanwhile: tracso stat -p "
+           "PID --for SECONDS";
+  }
   if ((name == "-d" || name == "--duration") && has("--for")) {
     return "for how long: --for SECONDS";
   }

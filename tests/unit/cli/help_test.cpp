@@ -162,6 +162,8 @@ TEST_CASE("slips: what other tools call -p, --pid and -d is translated", "[cli][
   }
   CHECK(has(leave({"stat", "-p", "4192", "-d", "3"}).err, "hint: for how long: --for SECONDS\n"));
   CHECK(has(leave({"calls", "-p", "4192", "--for", "3"}).err, "hint: for how long: -d SECONDS\n"));
+  CHECK(has(leave({"diff", "-p", "4192"}).err, "by itself: tracso diff 4192 4193"));
+  CHECK(has(leave({"--for", "1", "4192"}).err, "--calls SECONDS"));
   // Every other letter is as close as the next one.
   CHECK(has(leave({"dump", "-q", "4192"}).err, "hint: 'tracso dump -h' lists the options\n"));
   CHECK(has(leave({"-q"}).err, "hint: 'tracso -h' lists the options\n"));
