@@ -12,7 +12,8 @@
 // The same question later has the same answer, whoever asks. What comes after the answer, as a
 // library that is loaded later and imports the address, is not foreseen. Look-ups with RTLD_DEFAULT
 // and RTLD_NEXT depend on who calls dlsym, by its return address, which therefore stays: their
-// results do not come by us. Data is given as it is.
+// results do not come by us. Data is given as it is: only what a symbol calls a function gets a stub,
+// for data may lie between code.
 
 #include <sys/mman.h>
 
@@ -226,6 +227,9 @@ static uint64_t answer_locked(uint64_t pointer,
                               uint32_t asker,
                               uint32_t object,
                               const char* name) {
+  if (!is_function(object, name, pointer)) {
+    return pointer;
+  }
   struct answer* found = find_answer(pointer);
   const int is_new = found->pointer == 0 || found->object != object;
   if (is_new) {
