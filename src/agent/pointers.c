@@ -184,6 +184,7 @@ static int take_slot(uint32_t* number) {
     for (uint32_t i = first; i < end; ++i) {
       memset(&region->slot[i], 0, sizeof region->slot[i]);
       region->slot[i].flags = tracso_slot_off;
+      region->slot[i].callee = UINT32_MAX;  // a reader sees that it is not described yet
       write_stub(i);
     }
     seal_stubs(first, stubs_of_a_page);
@@ -204,7 +205,9 @@ static uint32_t make_stub(uint64_t pointer, uint32_t asker, uint32_t object, con
     return UINT32_MAX;
   }
   region->slot[number] =
-      (struct tracso_slot){0, pointer, asker, object, keep_name(name), 0};
+      (struct tracso_slot){0, pointer, asker, UINT32_MAX, keep_name(name), 0};
+  // Who finds a callee finds the rest.
+  __atomic_store_n(&region->slot[number].callee, object, __ATOMIC_RELEASE);
   if (!decide(number)) {
     targets[number] = pointer;
     handlers[number] = pointer;
