@@ -1,6 +1,5 @@
 #include "cli/calls_options.hpp"
 
-#include "agent/shared_layout.h"
 #include "base/text.hpp"
 #include "cli/calls_request.hpp"
 #include "cli/definition.hpp"
