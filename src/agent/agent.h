@@ -90,15 +90,22 @@ struct image {  // what an object's headers say, addresses with the load bias ad
   uint64_t packed_words;
   const ElfW(Sym) * symbols;
   const char* strings;
+  const uint32_t* gnu_hash;  // 0: none
+  const uint32_t* hash;      // DT_HASH; 0: none
   const uint16_t* versions;
   const uint8_t* needed_versions;
   uint64_t needed_version_count;
   int symbolic;  // binds to itself first
 };
 int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info);
+int read_symbols(struct image* image, uint32_t object);  // only what its dynamic section says
 const char* symbol_name(const struct image* image, const ElfW(Rela) * relocation);
 uint64_t content_of(const struct image* image, const ElfW(Rela) * relocation);
 int is_relocated(const struct image* image);
+
+// --- symbols.c
+// Whether the object defines a function of that name, at that address: by the type of its symbol.
+int is_function(uint32_t object, const char* name, uint64_t address);
 
 // --- slots.c
 int patch_object(struct image* image, int at_start);  // 0: not relocated yet, ask again

@@ -23,6 +23,8 @@ static void read_dynamic(struct image* image, const ElfW(Dyn) * entry) {
       case DT_RELASZ: image->relocation_count = value / sizeof(ElfW(Rela)); break;
       case DT_RELR_TAG: image->packed = (const void*)address; break;
       case DT_RELRSZ_TAG: image->packed_words = value / sizeof(uint64_t); break;
+      case DT_GNU_HASH: image->gnu_hash = (const void*)address; break;
+      case DT_HASH: image->hash = (const void*)address; break;
       case DT_SYMTAB: image->symbols = (const void*)address; break;
       case DT_STRTAB: image->strings = (const void*)address; break;
       case DT_VERSYM: image->versions = (const void*)address; break;
@@ -33,6 +35,17 @@ static void read_dynamic(struct image* image, const ElfW(Dyn) * entry) {
       default: break;
     }
   }
+}
+
+int read_symbols(struct image* image, uint32_t object) {
+  const struct tracso_object* from = &region->object[object];
+  memset(image, 0, sizeof *image);
+  image->object = object;
+  image->base = from->base;
+  if (from->dynamic != 0) {
+    read_dynamic(image, (const void*)from->dynamic);
+  }
+  return image->symbols != 0 && image->strings != 0;
 }
 
 int read_image(struct image* image, uint32_t object, const struct dl_phdr_info* info) {

@@ -12,7 +12,8 @@
 // The same question later has the same answer, whoever asks. What comes after the answer, as a
 // library that is loaded later and imports the address, is not foreseen. Look-ups with RTLD_DEFAULT
 // and RTLD_NEXT depend on who calls dlsym, by its return address, which therefore stays: their
-// results do not come by us. Data is given as it is.
+// results do not come by us. Data is given as it is: only what a symbol calls a function gets a stub,
+// for data may lie between code.
 
 #include <sys/mman.h>
 
@@ -183,6 +184,7 @@ static int take_slot(uint32_t* number) {
     for (uint32_t i = first; i < end; ++i) {
       memset(&region->slot[i], 0, sizeof region->slot[i]);
       region->slot[i].flags = tracso_slot_off;
+      region->slot[i].callee = UINT32_MAX;  // a reader sees that it is not described yet
       write_stub(i);
     }
     seal_stubs(first, stubs_of_a_page);
@@ -203,7 +205,9 @@ static uint32_t make_stub(uint64_t pointer, uint32_t asker, uint32_t object, con
     return UINT32_MAX;
   }
   region->slot[number] =
-      (struct tracso_slot){0, pointer, asker, object, keep_name(name), 0};
+      (struct tracso_slot){0, pointer, asker, UINT32_MAX, keep_name(name), 0};
+  // Who finds a callee finds the rest.
+  __atomic_store_n(&region->slot[number].callee, object, __ATOMIC_RELEASE);
   if (!decide(number)) {
     targets[number] = pointer;
     handlers[number] = pointer;
@@ -226,6 +230,9 @@ static uint64_t answer_locked(uint64_t pointer,
                               uint32_t asker,
                               uint32_t object,
                               const char* name) {
+  if (!is_function(object, name, pointer)) {
+    return pointer;
+  }
   struct answer* found = find_answer(pointer);
   const int is_new = found->pointer == 0 || found->object != object;
   if (is_new) {

@@ -101,6 +101,9 @@ std::optional<Length> TypeReader::length(bool may_be_zero) {
     }
   }
   line_.go_back(start);
+  if (line_.is_next('-')) {
+    return wrong("a length cannot be negative");
+  }
   const auto fixed = line_.number();
   return fixed ? std::optional(Length{Length::Of::number, *fixed}) : std::nullopt;
 }

@@ -40,16 +40,20 @@ std::optional<Region> Region::read(int fd, std::uint32_t index) {
       head.magic != TRACSO_REGION_MAGIC) {
     return std::nullopt;
   }
+  // How many names there are is asked behind the slots: a process writes a name before the slot
+  // that bears it.
   std::vector<char> names;
-  const bool whole = region.get(region.objects_,
-                                offsetof(tracso_region, object),
-                                std::min<std::size_t>(head.objects, tracso_most_objects)) &&
-                     region.get(region.slots_,
+  std::vector<std::uint32_t> used;
+  const bool whole = region.get(region.slots_,
                                 offsetof(tracso_region, slot),
                                 std::min<std::size_t>(head.slots, TRACSO_MOST_SLOTS)) &&
+                     region.get(used, offsetof(tracso_region, head.names), 1) &&
+                     region.get(region.objects_,
+                                offsetof(tracso_region, object),
+                                std::min<std::size_t>(head.objects, tracso_most_objects)) &&
                      region.get(names,
                                 offsetof(tracso_region, name),
-                                std::min<std::size_t>(head.names, tracso_name_bytes));
+                                std::min<std::size_t>(used.front(), tracso_name_bytes));
   if (!whole) {
     return std::nullopt;
   }

@@ -21,10 +21,12 @@ constexpr const char* about =
     "and time them: who calls what, how long, how often it fails";
 
 void define_lines(CLI::App& app, CallsWords& words) {
-  const auto number = [](CLI::Option* option, const char* type) {
-    option->type_name(type)->check(CLI::Range(0, 1'000'000));
+  const auto number = [](CLI::Option* option, const char* type, int most = 1'000'000) {
+    option->type_name(type)->check(CLI::Range(0, most));
   };
-  number(app.add_option("-s", words.text_bytes, "of a text at most so many bytes (32)"), "BYTES");
+  number(app.add_option("-s", words.text_bytes, "of a text at most so many bytes (32)"),
+         "BYTES",
+         tracso_most_text_bytes);
   number(app.add_option("-a,--align", words.align, "column of results (50)"), "COLUMN");
   number(app.add_option("-n,--indent", words.indent, "spaces for each call under way (0)"), "N");
   app.add_flag("-t", words.time, "time of day; -tt with microseconds, -ttt seconds since 1970");

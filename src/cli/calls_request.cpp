@@ -119,12 +119,6 @@ std::optional<Leave> fill_lines(const CallsWords& words,
   request.lines = line_options(words, terminal);
   request.lines.caller = caller;
   request.drop = words.drop;
-  if (words.text_bytes > tracso_most_text_bytes) {
-    return usage(fmt::format("-s {}: of a text at most {} bytes are copied",
-                             words.text_bytes,
-                             static_cast<int>(tracso_most_text_bytes)),
-                 "a smaller number");
-  }
   const auto& filter = request.filter;
   const bool unfiltered = filter.rules.empty() && filter.caller.empty() && filter.callee.empty();
   if (unfiltered && words.no_default) {

@@ -284,6 +284,7 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   request.relocations = (form == "json" && !request.why) || form == "html";
   request.verbose = words.verbose;
   request.timeout = *parse_timeout(words);
+  request.timeout_hint = "a larger --timeout SECONDS waits longer";
   return request;
 }
 

@@ -91,6 +91,19 @@ int status_after_lines(int status, const LineFile& file) {
   return status != 0 ? status : file.failure();
 }
 
+int end_of_no_start(const CallsRequest& request, const Error& error, int status, LineFile& file) {
+  if (request.form == CallsRequest::Form::records) {
+    CallsReport report;
+    report.exit_status = request.processes.empty() ? std::optional(status) : std::nullopt;
+    report.notices.push_back({"calls-not-run",
+                              fmt::format("cannot {} {}", error.action, error.subject),
+                              error.reason,
+                              error.hint});
+    file.put(last_record(report, 0));
+  }
+  return status_after_lines(status, file);
+}
+
 void LineOutput::add(const calls::Arena& arena) {
   streams_.push_back(std::make_unique<calls::EventStream>(
       arena, line_writer(request_), finder_of(request_), request_.lines.instruction));

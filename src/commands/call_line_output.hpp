@@ -51,6 +51,10 @@ std::shared_ptr<calls::PrototypeFinder> finder_of(const CallsRequest& request);
 /// CMD's status unless that is 0 and lines could not be written.
 int status_after_lines(int status, const LineFile& file);
 
+/// The command could not be started, or the process not attached to, which has been said, with that
+/// status: JSON Lines that have a `start` get their `end`. The status that tracso ends with.
+int end_of_no_start(const CallsRequest& request, const Error& error, int status, LineFile& file);
+
 class LineOutput {
  public:
   /// `request` must outlive it.
@@ -70,7 +74,7 @@ class LineOutput {
   /// says is missing.
   void end(std::optional<int> status, CallsReport& report);
 
-  const LineFile& file() const { return file_; }
+  LineFile& file() { return file_; }
 
  private:
   const CallsRequest& request_;

@@ -34,7 +34,7 @@ Result<CallsRequest> with_prototypes(const CallsRequest& request) {
   auto own = std::make_shared<calls::Prototypes>();
   calls::LtraceConfig config(*own, request.lines.limits.elements);
   for (const auto& file : request.configurations) {
-    const auto text = os::read_input(file, patience);
+    const auto text = os::read_input(file, patience, "");
     if (!text) {
       auto error = text.error();
       error.kind = ErrorKind::usage;

@@ -145,8 +145,15 @@ int wait_for(pid_t pid, OwnSignals& signals, LineOutput* lines) {
   }
 }
 
+// 127 is ld.so's status when it has not loaded all libraries, the agent among them.
 void add_missing_agent(const calls::Arena& arena, CallsReport& report) {
-  if (arena.regions() == 0) {
+  constexpr int loader_failed = 127;
+  if (arena.regions() == 0 && report.exit_status == loader_failed) {
+    report.notices.push_back({"calls-not-loaded",
+                              "the command ended before its libraries were loaded",
+                              "nothing was traced",
+                              "its loader's words are above; tracso FILE tells what is missing"});
+  } else if (arena.regions() == 0) {
     report.notices.push_back(
         {"calls-no-agent",
          "the agent did not start in the command",
@@ -261,13 +268,17 @@ int calls_of_command(const CallsRequest& request) {
     const ChildVariables variables(arena->environment());
     return HeldCommand::start(request.command, output_of_command(request), signals);
   }();
+  const auto not_run = [&](const Error& error) {
+    const int failed = fail_to_start(error);
+    return lines ? end_of_no_start(request, error, failed, lines->file()) : failed;
+  };
   if (!command) {
-    return fail_to_start(command.error());
+    return not_run(command.error());
   }
   command->go();
   if (const auto failure = command->await_failure()) {
     ::waitpid(command->pid(), nullptr, 0);
-    return fail_to_start(*failure);
+    return not_run(*failure);
   }
   const int status = wait_for(command->pid(), signals, lines ? &*lines : nullptr);
   CallsReport report;

@@ -146,13 +146,16 @@ int calls_by_engine(const CallsRequest& request) {
   OwnSignals signals;
   auto command = HeldCommand::start(
       request.command, output_of_command(request), signals, user ? &*user : nullptr);
+  const auto not_run = [&](const Error& error, int failed) {
+    return end_of_no_start(request, error, failed, file);
+  };
   if (!command) {
-    return fail_to_start(command.error());
+    return not_run(command.error(), fail_to_start(command.error()));
   }
   if (const auto traced = engine.trace(command->pid()); !traced) {
     auto error = traced.error();
     error.hint = "ptrace(2) must be allowed: CAP_SYS_PTRACE, kernel.yama.ptrace_scope, seccomp";
-    return fail(error);
+    return not_run(error, fail(error));
   }
   command->go();
   std::optional<Notice> withheld;
@@ -161,7 +164,7 @@ int calls_by_engine(const CallsRequest& request) {
   });
   if (!engine.executed()) {
     if (const auto failure = command->failure()) {
-      return fail_to_start(*failure);
+      return not_run(*failure, fail_to_start(*failure));
     }
   }
   auto report = report_of(request, engine, status);

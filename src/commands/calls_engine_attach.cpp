@@ -55,7 +55,8 @@ int system_calls_of_process(const CallsRequest& request) {
   calls::Engine engine(options, doors, sink);
   const launch::OwnSignals signals;
   if (const auto attached = engine.attach(*live->target().process); !attached) {
-    return fail(with_denial(attached.error(), pid));
+    const auto error = with_denial(attached.error(), pid);
+    return end_of_no_start(request, error, fail(error), file);
   }
   constexpr std::size_t most_at_once = 256;
   constexpr milliseconds longest_sleep{20};

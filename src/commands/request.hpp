@@ -83,6 +83,7 @@ struct TraceRequest {
   std::vector<std::string> denied;
   BaselineRequest baseline;
   std::chrono::milliseconds timeout{5000};
+  std::string timeout_hint;  ///< how to wait longer; empty: that cannot be chosen
   OutputOptions output;
   bool verbose = false;
   std::string note;  ///< said on stderr before anything is done; empty: nothing to say

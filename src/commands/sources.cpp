@@ -180,7 +180,7 @@ Error as_question(Error error, const std::string& path) {
 Result<Trace> read_saved(const std::string& path,
                          const TraceRequest& request,
                          ProblemFacts& facts) {
-  auto bytes = os::read_input(path, request.timeout);
+  auto bytes = os::read_input(path, request.timeout, request.timeout_hint);
   if (!bytes && bytes.error().reason == "is a directory") {
     const auto recording = os::read_recording(path);
     return recording ? replay_trace(*recording, request, facts)

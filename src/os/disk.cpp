@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -102,16 +104,12 @@ bool wait_until_readable(int fd, std::chrono::milliseconds timeout) {
 // `wait` before every read.
 Result<std::string> read_to_end(int fd,
                                 const std::string& name,
-                                const std::function<bool()>& wait) {
+                                const std::function<Result<Done>()>& wait) {
   std::string content;
   std::array<char, 65536> buffer{};
   while (content.size() <= largest_file) {
-    if (!wait()) {
-      return Error{ErrorKind::failed,
-                   "read",
-                   name,
-                   "nobody has written to it for as long as --timeout allows",
-                   "a larger --timeout SECONDS waits longer"};
+    if (const auto ready = wait(); !ready) {
+      return ready.error();
     }
     const ssize_t count = ::read(fd, buffer.data(), buffer.size());
     if (count < 0 && errno != EINTR) {
@@ -150,10 +148,12 @@ Result<std::string> read_disk_file(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return unreadable_kind(status.st_mode, path);
   }
-  return read_to_end(fd.get(), path, [] { return true; });
+  return read_to_end(fd.get(), path, [] { return Result<Done>(Done{}); });
 }
 
-Result<std::string> read_input(const std::string& path, std::chrono::milliseconds timeout) {
+Result<std::string> read_input(const std::string& path,
+                               std::chrono::milliseconds timeout,
+                               const std::string& hint) {
   const bool standard = path == "-";
   const UniqueFd fd(standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                              : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -171,8 +171,16 @@ Result<std::string> read_input(const std::string& path, std::chrono::millisecond
     return unreadable_kind(status.st_mode, path);
   }
   // Who pipes something in knows what it waits for, as with every filter.
-  return read_to_end(
-      fd.get(), path, [&] { return standard || wait_until_readable(fd.get(), timeout); });
+  return read_to_end(fd.get(), path, [&]() -> Result<Done> {
+    if (standard || wait_until_readable(fd.get(), timeout)) {
+      return Done{};
+    }
+    return Error{ErrorKind::failed,
+                 "read",
+                 path,
+                 fmt::format("nobody has written to it for {} ms", timeout.count()),
+                 hint.empty() ? "what writes to a pipe has to be started before" : hint};
+  });
 }
 
 Result<Done> write_private_file(const std::string& path, std::string_view content) {

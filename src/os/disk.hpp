@@ -14,9 +14,12 @@ namespace tracso::os {
 Result<std::string> read_disk_file(const std::string& path);
 
 /// What the user named as input: a file, a pipe ("<(zcat x)"), or "-" for standard input. At most
-/// 1 GB. failed: a pipe from which nothing came for that long, also for want of a writer.
+/// 1 GB. failed: a pipe from which nothing came for that long, also for want of a writer; its hint
+/// is `hint`, or empty where the command has nothing to choose: then that a writer is wanted.
 /// unsupported: a folder, a terminal, another device.
-Result<std::string> read_input(const std::string& path, std::chrono::milliseconds timeout);
+Result<std::string> read_input(const std::string& path,
+                               std::chrono::milliseconds timeout,
+                               const std::string& hint);
 
 /// Writes a file whole or not at all (a temporary file beside it, then rename), mode 0600.
 Result<Done> write_private_file(const std::string& path, std::string_view content);

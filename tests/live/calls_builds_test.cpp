@@ -151,3 +151,27 @@ TEST_CASE("calls builds: Java, whose null pointers are SIGSEGV, and natives look
   CHECK(traced.run.status == 4);
   CHECK(calls_of(traced.document, "JNI_CreateJavaVM") == 1);
 }
+
+TEST_CASE("calls: a command whose libraries are not found ended before the agent was there",
+          "[live][calls]") {
+  const auto folder = test::scratch_folder();
+  const auto built = test::run_program(
+      {"/bin/sh",
+       "-c",
+       "cd " + folder +
+           " && echo 'int f(void) { return 1; }' > f.c && gcc -shared f.c -o libgone.so && "
+           "echo 'int f(void); int main(void) { return f() - 1; }' > user.c && "
+           "gcc user.c -L. -lgone -o user && rm libgone.so && "
+           "echo 'int main(void) { return 127; }' > own.c && gcc own.c -o own"});
+  INFO(built.err);
+  REQUIRE(built.status == 0);
+  const auto missing = test::run_tracso({"calls", folder + "/user"});
+  INFO(missing.err);
+  CHECK(missing.status == 127);
+  CHECK(contains(missing.err, "libgone.so"));  // ld.so's words
+  CHECK(contains(missing.err, "the command ended before its libraries were loaded"));
+  CHECK_FALSE(contains(missing.err, "forbids LD_PRELOAD"));
+  const auto own = test::run_tracso({"calls", folder + "/own"});
+  CHECK(own.status == 127);
+  CHECK_FALSE(contains(own.err, "before its libraries were loaded"));
+}

@@ -82,6 +82,58 @@ TEST_CASE("calls pointers: they obey the filter, and are lines", "[live][calls][
   CHECK(lines.count("half(") == 7);
 }
 
+TEST_CASE("calls pointers: constants that lie beside the code are given as they are",
+          "[live][calls][pointers]") {
+  // -z noseparate-code: one segment for code and constants, as gold makes it.
+  for (const char* hash : {"gnu", "sysv"}) {
+    INFO(hash);
+    const auto folder = test::scratch_folder();
+    shell(
+        fmt::format("cd {0} && gcc -O1 -w -DLIBRARY -fPIC -shared -Wl,-z,noseparate-code "
+                    "-Wl,--hash-style={2} {1}/beside.c -o libbeside.so && gcc -O1 -w {1}/beside.c "
+                    "-o beside -ldl -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags",
+                    folder,
+                    test::tests_file("live/calls"),
+                    hash));
+    const auto native = test::run_program({folder + "/beside"});
+    REQUIRE(native.out == "42 text 44 43 46 47\n");
+    for (const Words& options : {Words{"-e", "*"}, Words{"-e", "*", "--count"}}) {
+      const auto traced = trace_table(options, {folder + "/beside"});
+      CHECK(traced.run.out == native.out);
+      CHECK(calls_of(traced.document, "function") == 1);
+      CHECK(calls_of(traced.document, "chosen") == 1);
+      CHECK(calls_of(traced.document, "label") == 0);  // no symbol says that it is a function
+    }
+  }
+}
+
+// The description of a stub comes after that of its page, which the reader may have seen before.
+TEST_CASE("calls pointers: lines name each function, however late it is looked up",
+          "[live][calls][pointers]") {
+  const auto folder = test::scratch_folder();
+  shell(
+      fmt::format("cd {0} && gcc -O1 -DLIBRARY -fPIC -shared {1}/later.c -o liblater.so && "
+                  "gcc -O1 -w {1}/later.c -o later -ldl -Wl,-rpath,'$ORIGIN' "
+                  "-Wl,--enable-new-dtags",
+                  folder,
+                  test::tests_file("live/calls")));
+  const auto traced = trace_lines({"--json", "-e", "later_*"}, {folder + "/later"});
+  CHECK(traced.run.status == 0);
+  int calls = 0;
+  for (const auto& line : traced.lines) {
+    const auto document = nlohmann::json::parse(line, nullptr, false);
+    if (document.is_discarded() || document.value("kind", "") != "call") {
+      continue;
+    }
+    INFO(line);
+    CHECK(document["function"] == fmt::format("later_{}", calls));
+    CHECK(document["caller"] == "later");
+    CHECK(document["callee"] == "liblater.so");
+    ++calls;
+  }
+  CHECK(calls == 36);
+}
+
 TEST_CASE("calls pointers: exceptions, handlers, threads, callbacks, children",
           "[live][calls][pointers]") {
   const auto folder = test::scratch_folder();

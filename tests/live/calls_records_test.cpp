@@ -107,6 +107,25 @@ int main(void) {
 
 }  // namespace
 
+TEST_CASE("calls records: of a command that cannot be started there are a start and an end",
+          "[live][calls]") {
+  for (const char* engine : {"agent", "ptrace"}) {
+    for (const auto& [program, status, reason] :
+         {std::tuple("/no/such/program", 127, "no such file"),
+          std::tuple("/tmp", 126, "permission denied")}) {
+      INFO(engine << " " << program);
+      const auto traced = trace({"--engine", engine}, {program});
+      CHECK(traced.run.status == status);
+      REQUIRE(traced.records.size() == 2);
+      const auto& end = traced.records.back();
+      CHECK(end["kind"] == "end");
+      CHECK(end["exit_status"] == status);
+      CHECK(end["notices"][0]["code"] == "calls-not-run");
+      CHECK(end["notices"][0]["effect"] == reason);
+    }
+  }
+}
+
 TEST_CASE("calls records: what a program passes and gets, on a line each", "[live][calls]") {
   const auto program = built("speaker", speaker);
   const auto traced = trace({}, {program});

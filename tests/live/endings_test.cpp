@@ -89,6 +89,15 @@ TEST_CASE("endings: a FIFO that nobody serves is not waited for without end", "[
   INFO(read.err);
   CHECK(read.status == 2);
   CHECK(has(read.err, "--timeout"));
+  // These have no such option.
+  for (const char* command : {"calls -F f true", "diff f f"}) {
+    const ProgramRun other = shell(folder, std::string("timeout 20 $T ") + command);
+    INFO(other.err);
+    CHECK(other.status == 2);
+    CHECK(has(other.err, "nobody has written to it for 5000 ms"));
+    CHECK(has(other.err, "hint: what writes to a pipe has to be started before"));
+    CHECK_FALSE(has(other.err, "--timeout"));
+  }
   const ProgramRun written = shell(folder, "mkfifo g; timeout 20 $T /bin/ls -o g");
   INFO(written.err);
   CHECK(written.status == 2);

@@ -249,6 +249,9 @@ TEST_CASE("ltrace configuration: lines that are not understood are told and left
   CHECK(problem("int (int);") == "the name of a function is missing");
   CHECK(problem("int f(format, int);") == "format is the last argument");
   CHECK(problem("int f(string[argx]);") == "'argx' is no length");
+  CHECK(problem("int f(array(char, -5)*);") == "a length cannot be negative");
+  CHECK(problem("int f(string[-1]);") == "a length cannot be negative");
+  CHECK(problem("int f(array(char, 65537)*);") == "an array of more than 64 KiB");
   CHECK(problem("int f(hex(string));") == "hex() is of an integer type");
   CHECK(problem("int f(enum());") == "a name is missing before '));'");
   CHECK(problem("typedef = int;") == "typedef NAME = TYPE;");

@@ -138,11 +138,15 @@ TEST_CASE("calls options: the file's name chooses a picture", "[cli]") {
 }
 
 TEST_CASE("calls options: what would be ignored is refused", "[cli]") {
-  for (const Words& words : {Words{"-d", "1"}, {"-L"}, {"-s", "16385"}}) {
+  for (const Words& words : {Words{"-d", "1"}, {"-L"}}) {
     const auto text = refusal(words);
     INFO(text);
     CHECK(text.find("tracso: " + words.front()) == 0);
     CHECK(text.find("hint: ") != std::string::npos);
+  }
+  CHECK(parsed({"-s", "16384"}).lines.limits.text_bytes == 16384);
+  for (const char* bytes : {"16385", "1000000", "-1"}) {
+    CHECK(refusal({"-s", bytes}).find("16384") != std::string::npos);
   }
   for (const Words& words : {Words{"-c", "-T"},
                              {"-c", "-t"},
