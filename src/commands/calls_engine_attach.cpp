@@ -17,6 +17,7 @@ namespace tracso {
 namespace {
 
 using std::chrono::milliseconds;
+constexpr int status_refused = 4;
 
 Notice notice_of(const CallsRequest& request, bool whole) {
   Notice notice{"calls-traced",
@@ -55,7 +56,8 @@ int system_calls_of_process(const CallsRequest& request) {
   calls::Engine engine(options, doors, sink);
   const launch::OwnSignals signals;
   if (const auto attached = engine.attach(*live->target().process); !attached) {
-    return fail(with_denial(attached.error(), pid));
+    const int status = fail(with_denial(attached.error(), pid));
+    return attached.error().kind == ErrorKind::unsupported ? status_refused : status;
   }
   constexpr std::size_t most_at_once = 256;
   constexpr milliseconds longest_sleep{20};
