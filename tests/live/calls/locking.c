@@ -31,10 +31,12 @@ int main(int count, char** words) {
       return 1;
     }
   }
+  alarm(2);  // before it has taken all there is
   if (flags != 0 && mlockall(flags) != 0) {
     puts("refused");
     return 2;
   }
+  alarm(60);
   puts(resident_kilobytes() < 200000 ? "locked" : "filled");
   fflush(stdout);
   return fgets(line, sizeof line, stdin) == NULL;
