@@ -66,6 +66,8 @@ TEST_CASE("attach: a process that locks memory is refused untouched", "[live][at
     REQUIRE(child.line() == "locked");
     const auto maps = [&] { return test::read_file(fmt::format("/proc/{}/maps", child.pid())); };
     const auto before = maps();
+    const auto status = test::read_file(fmt::format("/proc/{}/status", child.pid()));
+    CHECK(contains(status, "VmLck:\t       0 kB") == (flags == std::string("2")));
     const auto run = bounded(fmt::format("calls -p {} -d 0.1 -c", child.pid()));
     INFO(run.err);
     CHECK(run.status == 4);
