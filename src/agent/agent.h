@@ -194,6 +194,7 @@ void count_left_pointer(void);
 // --- names.c
 int must_not_be_timed(const char* symbol);
 int loads_objects(const char* symbol);
+int locks_memory(const char* symbol);
 int looks_up(const char* symbol);  // gives the address of a function
 
 // --- memory.c

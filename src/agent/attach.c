@@ -61,6 +61,7 @@ static int renew_region(int arena) {
       region->thread[i].id = saved->thread[i].id;
     }
     region->head.magic = 0;
+    region->head.locks_memory = 0;
     region->head.threads_shared = region->head.ended = region->head.late_objects = 0;
     region->head.start_ns = 0;  // left_sites stay: they are as they were
   }

@@ -24,6 +24,9 @@ int looks_up(const char* symbol) {
   return is_in(symbol, names);
 }
 
+// It would fill the machine with what we only reserve (start.c).
+int locks_memory(const char* symbol) { return same_text(symbol, "mlockall"); }
+
 // They return twice, never, or into another stack; or they walk the stack themselves and would
 // count our frames; or they are called before a frame exists (profiling hooks), or their callers
 // keep values in registers that calls usually lose (__tls_get_addr by some compilers).

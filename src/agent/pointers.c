@@ -199,7 +199,8 @@ static int take_slot(uint32_t* number) {
 // UINT32_MAX: it stays what it is.
 static uint32_t make_stub(uint64_t pointer, uint32_t asker, uint32_t object, const char* name) {
   const int inside = asker == object && (setup->flags & tracso_intra) == 0;
-  const int wanted = is_selected(name, asker, object) || loads_objects(name);
+  const int wanted = is_selected(name, asker, object) || loads_objects(name) ||
+                     locks_memory(name);
   uint32_t number = UINT32_MAX;
   if (inside || !wanted || is_known_elsewhere(pointer, object) || !take_slot(&number)) {
     return UINT32_MAX;

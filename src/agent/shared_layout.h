@@ -218,6 +218,7 @@ struct tracso_head {
   uint32_t late_objects;    // loaded by the C library itself and never patched (at a normal exit)
   uint32_t redirected_sites;
   uint32_t left_sites;  // that could not be changed while other threads may run them
+  uint32_t locks_memory;    // it has called mlockall, and locks what it touches instead of all
   uint32_t children;        // of fork, not followed, that called something (exec counts)
   uint64_t start_ns;  // how long the agent took to start
   uint32_t pointers;       // given by dlsym, that lead through us

@@ -13,7 +13,7 @@ static void choose_handler(uint32_t number, const char* name, int lazy) {
                           must_not_be_timed(name);
   const int recorded =
       is_recording && (slot->flags & tracso_slot_unwanted) == 0;
-  if (loads_objects(name)) {
+  if (loads_objects(name) || locks_memory(name)) {
     // A process that is attached to is to be given back as it was: what it has looked up and kept
     // somewhere could not be taken back.
     const int asks = looks_up(name) && region->head.no_mirror == 0 && !is_attached();
@@ -43,7 +43,7 @@ int decide(uint32_t number) {
     return 0;
   }
   const int selected = is_selected(name, slot->caller, slot->callee);
-  if (!selected && !loads_objects(name)) {
+  if (!selected && !loads_objects(name) && !locks_memory(name)) {
     ++object->filtered;
     slot->flags |= tracso_slot_off;
     return 0;
@@ -254,12 +254,14 @@ int has_cells(const struct image* image) {
   return 0;
 }
 
-// What a slot held before us, or what the loader has bound it to meanwhile.
+// What a slot held before us, or what the loader has bound it to meanwhile. Those that lock memory
+// stay ours: what we have mapped stays, too.
 void restore_object(struct image* image) {
   const struct tracso_object* object = &region->object[image->object];
   open_slots(image);
   for (uint32_t i = object->first_slot; i < object->end_slot; ++i) {
-    if (is_stub(content_of_slot(i))) {
+    const int stays = locks_memory(region->name + region->slot[i].name);
+    if (is_stub(content_of_slot(i)) && !stays) {
       set_slot(i, region->slot[i].target);
     }
   }

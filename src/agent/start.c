@@ -309,12 +309,24 @@ static void look(void) {
   }
 }
 
+// mlockall(2) touches all that is mapped, our reserved 4 TiB and the rows of all threads too, which no
+// machine has. So what is touched later is locked when that happens.
+static void lock_on_touch(uint64_t* flags) {
+  enum { mcl_current = 1, mcl_future = 2, mcl_onfault = 4 };
+  if ((*flags & (mcl_current | mcl_future)) != 0) {
+    *flags |= mcl_onfault;
+    region->head.locks_memory = 1;
+  }
+}
+
 // At the call of a function that loads objects or asks about them. Only one thread looks; a signal
 // handler that calls dlsym meanwhile goes on without. Who asks about one of our stubs (dladdr) is
 // told about what it leads to.
 __attribute__((visibility("hidden"))) void look_at_loading_call(uint32_t slot, uint64_t* saved) {
   look();
-  if (looks_up(region->name + region->slot[slot].name)) {
+  if (locks_memory(region->name + region->slot[slot].name)) {
+    lock_on_touch(&saved[saved_rdi]);
+  } else if (looks_up(region->name + region->slot[slot].name)) {
     count_left_pointer();
   } else if (is_stub(saved[saved_rdi])) {
     saved[saved_rdi] = target_of_stub(saved[saved_rdi]);

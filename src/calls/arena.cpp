@@ -210,6 +210,15 @@ void add_notices(const Region& region, std::size_t first_row, bool follow, Calls
                             "ulimit -v unlimited; or the program uses that part of it itself, as "
                             "node does: tracso calls CMD is there before"});
   }
+  if (head.locks_memory != 0) {
+    into.notices.push_back(
+        {"calls-locked-on-touch",
+         fmt::format("process {} locks its memory (mlockall); what the agent reserves would fill "
+                     "the machine, so pages are locked when they are touched (MCL_ONFAULT)",
+                     pid),
+         "pages that it has not touched yet are not brought in beforehand",
+         ""});
+  }
   if (head.threads_shared != 0) {
     into.notices.push_back({"calls-threads-shared",
                             fmt::format("process {} has more threads than are kept apart", pid),

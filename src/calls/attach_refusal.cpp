@@ -17,6 +17,9 @@
 namespace tracso::calls {
 namespace {
 
+constexpr std::string_view locks_memory =
+    "it locks memory (mlock, mlockall): what the agent reserves there might fill the machine";
+
 Error refuse(const ProcessSource& process, std::string reason, std::string hint) {
   return {ErrorKind::unsupported,
           "attach to process",
@@ -43,6 +46,9 @@ std::optional<Error> refused_by_state(const ProcessSource& process) {
     return refuse(process,
                   fmt::format("process {} traces it, and there can be only one", trim(*tracer)),
                   "end that debugger or tracer first");
+  }
+  if (locked_kilobytes(process) != 0) {
+    return refusal_of_locked(process);
   }
   const auto seccomp = status ? proc::status_value(*status, "Seccomp") : std::nullopt;
   if (seccomp && trim(*seccomp) == "1") {
@@ -96,6 +102,17 @@ std::optional<Error> refused_by_libraries(const ProcessSource& process,
 }
 
 }  // namespace
+
+std::uint64_t locked_kilobytes(const ProcessSource& process) {
+  const auto status = process.read("status");
+  const auto value = status ? proc::status_value(*status, "VmLck") : std::nullopt;
+  const auto words = value ? split_words(*value, " \t") : std::vector<std::string_view>();
+  return words.empty() ? 0 : parse_unsigned(words.front()).value_or(0);
+}
+
+Error refusal_of_locked(const ProcessSource& process) {
+  return refuse(process, std::string(locks_memory), "tracso calls -S -p needs no agent in it");
+}
 
 std::optional<Error> attach_refusal(const Target& target) {
   const ProcessSource& process = *target.process;

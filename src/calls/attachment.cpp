@@ -282,6 +282,10 @@ Result<Done> Attachment::come(const ArenaOptions& options) {
     if (!visit) {
       return visit.error();
     }
+    // Where all that will be mapped is locked (MCL_FUTURE) our first few pages are, too.
+    if (first && locked_kilobytes(process()) != 0) {
+      return refusal_of_locked(process());
+    }
     const auto answer = first ? begin(**visit, options)
                               : (*visit)->order(layout_.attach, {~std::uint64_t{0}, budget_ns});
     if (!answer) {

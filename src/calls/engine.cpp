@@ -138,7 +138,7 @@ void Engine::digest_stop(EngineThread& thread, tracee::Stop stop) {
       return;
     case StopKind::trap:
       if (std::exchange(thread.attached, false)) {
-        go_on_waiting(thread.number);
+        thread.waited_in = go_on_waiting(thread.number);
       }
       if (std::exchange(thread.waits, false) && thread.number == pid_) {
         job_ = Job::continued;

@@ -3,7 +3,11 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "calls/engine.hpp"
+#include "proc/status.hpp"
+#include "tracee/registers.hpp"
 #include "tracee/thread_state.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,18 +30,49 @@ std::vector<pid_t> threads_of(const ProcessSource& process) {
   return threads;
 }
 
+// What the kernel refuses with EPERM as if it were not permitted.
+std::optional<Error> engine_refusal(const ProcessSource& process) {
+  const auto text = process.read("stat");
+  const auto stat = text ? proc::parse_stat(*text) : std::nullopt;
+  const auto subject = std::to_string(process.pid());
+  const bool alone = threads_of(process).size() < 2;  // else only its first thread has ended
+  if (stat && alone && (stat->state == 'Z' || stat->state == 'X')) {
+    return Error{ErrorKind::not_found,
+                 "trace process",
+                 subject,
+                 "it has ended already; only its parent has not asked yet (zombie)",
+                 ""};
+  }
+  const auto status = process.read("status");
+  const auto tracer = status ? proc::status_value(*status, "TracerPid") : std::nullopt;
+  if (tracer && trim(*tracer) != "0") {
+    return Error{ErrorKind::unsupported,
+                 "trace process",
+                 subject,
+                 fmt::format("process {} traces it, and there can be only one", trim(*tracer)),
+                 "end that debugger or tracer first"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-void go_on_waiting(pid_t thread) {
+std::optional<std::uint64_t> go_on_waiting(pid_t thread) {
   const auto state = tracee::ThreadState::of(thread);
-  if (state && state->interrupted_call()) {
-    state->give_to(thread);
+  const auto call = state ? state->interrupted_call() : std::nullopt;
+  auto registers = tracee::Registers::of(thread);
+  if (registers && registers->repeat_call()) {
+    registers->give_to(thread);
   }
+  return call ? std::optional(static_cast<std::uint64_t>(*call)) : std::nullopt;
 }
 
 // Threads that are made meanwhile by one that we have come with it, by the kernel's own doing; so
 // the list is read until there is nobody new in it.
 Result<Done> Engine::attach(const ProcessSource& process) {
+  if (auto error = engine_refusal(process)) {
+    return *error;
+  }
   pid_ = process.pid();
   auto traced = std::make_shared<EngineProcess>();
   traced->pid = pid_;

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -172,8 +174,10 @@ void Engine::on_system_call(EngineThread& thread) {
 
 void Engine::begin_system_call(EngineThread& thread, const tracee::CallStop& stop) {
   const auto path = thread.process->memory->path_at(stop.instruction);
-  const auto site =
-      sites_.system_call(stop.native ? stop.number : ~std::uint64_t{0}, std::string(path));
+  const auto waited_in = std::exchange(thread.waited_in, std::nullopt);
+  const bool goes_on = stop.native && stop.number == SYS_restart_syscall && waited_in;
+  const auto number = goes_on ? *waited_in : stop.number;
+  const auto site = sites_.system_call(stop.native ? number : ~std::uint64_t{0}, std::string(path));
   const EngineSite& facts = sites_.at(site);
   CallEvent event;
   event.slot = site;

@@ -50,6 +50,7 @@ struct EngineThread {
   bool bears = false;           ///< asleep until its child of vfork has another memory
   std::vector<UnderWay> calls;  ///< innermost last
   std::optional<UnderWay> system_call;
+  std::optional<std::uint64_t> waited_in;  ///< system call, when we came
   std::optional<MovedStep> moved;
   /// A breakpoint that it has reported already, and the stack pointer there: a signal came first.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> reported;

@@ -84,9 +84,10 @@ Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detach
   const auto pid = attachment.process().pid();
   const auto& held = attachment.held();
   Notice notice{"calls-attached",
-                fmt::format("process {} ran on; one thread of it was held {} times, {:.1f} ms in "
+                fmt::format("process {} {}; one thread of it was held {} times, {:.1f} ms in "
                             "all, {:.1f} ms at most",
                             pid,
+                            has_ended(attachment.process()) ? "ended meanwhile" : "ran on",
                             held.times,
                             milliseconds(held.all),
                             milliseconds(held.longest)),

@@ -17,6 +17,7 @@ namespace tracso {
 namespace {
 
 using std::chrono::milliseconds;
+constexpr int status_refused = 4;
 
 Notice notice_of(const CallsRequest& request, bool whole) {
   Notice notice{"calls-traced",
@@ -56,7 +57,9 @@ int system_calls_of_process(const CallsRequest& request) {
   const launch::OwnSignals signals;
   if (const auto attached = engine.attach(*live->target().process); !attached) {
     const auto error = with_denial(attached.error(), pid);
-    return end_of_no_start(request, error, fail(error), file);
+    const int failed = fail(error);
+    const int status = error.kind == ErrorKind::unsupported ? status_refused : failed;
+    return end_of_no_start(request, error, status, file);
   }
   constexpr std::size_t most_at_once = 256;
   constexpr milliseconds longest_sleep{20};

@@ -73,7 +73,7 @@ Notice told(const Trace& trace, const calls::Attachment& attachment, const Resul
       fmt::format("library calls were counted for {:.1f} s by an agent in the process; {}",
                   static_cast<double>(trace.calls->window_ns) / 1e9,
                   notice.text);
-  if (detached) {
+  if (detached && !has_ended(attachment.process())) {
     notice.effect = "every slot leads again where it led before; the agent stays and costs no time";
   }
   return notice;
@@ -105,7 +105,7 @@ void add_gaps(const CallsReport& report, Trace& trace) {
 
 }  // namespace
 
-bool count_calls(const LiveTarget& live, std::chrono::milliseconds time, Trace& trace) {
+CallWindow count_calls(const LiveTarget& live, std::chrono::milliseconds time, Trace& trace) {
   const Target target = live.target();
   const launch::OwnSignals signals;
   std::optional<Progress> progress;
@@ -116,7 +116,7 @@ bool count_calls(const LiveTarget& live, std::chrono::milliseconds time, Trace& 
   auto attached = calls::Attachment::attach(target, options);
   if (!attached) {
     trace.notices.push_back(refused(attached.error(), target.process->pid()));
-    return false;
+    return has_ended(*target.process) ? CallWindow::ended : CallWindow::refused;
   }
   calls::Attachment& attachment = **attached;
   const auto start = Clock::now();
@@ -138,7 +138,8 @@ bool count_calls(const LiveTarget& live, std::chrono::milliseconds time, Trace& 
   trace.notices.push_back(told(trace, attachment, detached));
   add_gaps(report, trace);
   trace.notices.insert(trace.notices.end(), report.notices.begin(), report.notices.end());
-  return true;
+  const bool other_program = !detached && detached.error().kind == ErrorKind::interrupted;
+  return other_program || has_ended(*target.process) ? CallWindow::ended : CallWindow::whole;
 }
 
 }  // namespace tracso

@@ -298,11 +298,13 @@ int carry_out_trace(const TraceRequest& request) {
   if (const auto done = save_asked_baseline(trace, summary, request.baseline); !done) {
     gates = fail(done.error());
   }
-  const int refused = obtained->calls_refused ? status_refused : 0;
-  return status != 0    ? status
-         : refused != 0 ? refused
-         : gates != 0   ? gates
-                        : command_status.value_or(0);
+  const int calls = obtained->calls == CallWindow::refused ? status_refused
+                    : obtained->calls == CallWindow::ended ? exit_status(ErrorKind::interrupted)
+                                                           : 0;
+  return status != 0  ? status
+         : calls != 0 ? calls
+         : gates != 0 ? gates
+                      : command_status.value_or(0);
 }
 
 int carry_out_choice(const PickSource& pick, TraceRequest request) {

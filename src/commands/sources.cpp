@@ -225,8 +225,9 @@ Result<Obtained> from_process(std::int32_t pid, const TraceRequest& request) {
   obtained.trace = std::move(*trace);
   obtained.save = true;
   progress.reset();
-  obtained.calls_refused =
-      request.calls && !count_calls(live.value(), *request.calls, obtained.trace);
+  if (request.calls) {
+    obtained.calls = count_calls(live.value(), *request.calls, obtained.trace);
+  }
   return obtained;
 }
 

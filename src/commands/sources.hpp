@@ -13,11 +13,15 @@
 
 namespace tracso {
 
+/// How --calls went: all of the time, or it ended before that (or was replaced by exec), or nobody
+/// could get in.
+enum class CallWindow : std::uint8_t { whole, ended, refused };
+
 struct Obtained {
   Trace trace;
   ProblemFacts facts;
-  bool save = false;           ///< it is a fresh one: the next "last trace"
-  bool calls_refused = false;  ///< --calls could not be done
+  bool save = false;                     ///< it is a fresh one: the next "last trace"
+  CallWindow calls = CallWindow::whole;  ///< how --calls went
 };
 
 /// Errors as exit_status knows them; CMD's own trouble (126, 127) comes as `command_status`.

@@ -9,8 +9,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <string>
+#include <thread>
 
 using namespace tracso;
 using test::calls_of;
@@ -86,6 +88,61 @@ TEST_CASE("calls engine: a process whose tracso is killed runs on",
               std::to_string(child.pid()) + " -c -o /dev/null; true");
   CHECK(tracer_of(child.pid()) == "0");
   test::check_untouched(child);
+}
+
+TEST_CASE("calls engine: a timeout that is waited for goes on, it does not begin anew",
+          "[live][calls][engine][attach]") {
+  test::Child child({"/usr/bin/python3",
+                     "-c",
+                     "import select, time\n"
+                     "print('ready', flush=True)\n"
+                     "start = time.monotonic()\n"
+                     "select.poll().poll(2000)\n"
+                     "print(time.monotonic() - start, flush=True)\n"});
+  REQUIRE(child.line() == "ready");
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+  test::ProgramRun run;
+  while (std::chrono::steady_clock::now() < end) {
+    run = attach(child.pid(), {"-d", "0.2", "-o", "-"});
+    CHECK(run.status == 0);
+  }
+  CHECK(contains(run.out, "SYS_poll("));
+  CHECK_FALSE(contains(run.out, "restart_syscall"));
+  const auto took = child.line();
+  REQUIRE(took);
+  CHECK(std::stod(*took) < 2.9);
+  CHECK(child.wait() == 0);
+}
+
+TEST_CASE("calls engine: zombies and traced processes are called so",
+          "[live][calls][engine][attach]") {
+  test::Child parent({"/usr/bin/python3",
+                      "-c",
+                      "import os, sys, time\n"
+                      "child = os.fork()\n"
+                      "if child == 0: os._exit(0)\n"
+                      "os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)\n"
+                      "print(child, flush=True)\n"
+                      "sys.stdin.readline()\n"});
+  const auto zombie = parent.line();
+  REQUIRE(zombie);
+  const auto ended = attach(static_cast<pid_t>(std::stol(*zombie)), {"-d", "0.1", "-c"});
+  CHECK(ended.status == 3);
+  CHECK(contains(ended.err, "zombie"));
+  CHECK_FALSE(contains(ended.err, "security module"));
+  test::shell("timeout -s KILL 20 " + test::tracso_binary() +
+              " calls -S -c -d 15 -o /dev/null -p " + std::to_string(parent.pid()) +
+              " >/dev/null 2>&1 & true");
+  for (int i = 0; i < 500 && tracer_of(parent.pid()) == "0"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const auto tracer = tracer_of(parent.pid());
+  REQUIRE(tracer != "0");
+  const auto traced = attach(parent.pid(), {"-d", "0.1", "-c"});
+  CHECK(traced.status == 4);
+  CHECK(contains(traced.err, "process " + tracer + " traces it"));
+  parent.write("end\n");
+  CHECK(parent.wait() == 0);
 }
 
 TEST_CASE("calls engine: of a process only system calls, and of one",

@@ -147,6 +147,25 @@ TEST_CASE("calls window: what is refused leaves the report whole", "[live][attac
   ::kill(child.pid(), SIGCONT);
 }
 
+TEST_CASE("calls window: a process that ends meanwhile is said to have ended",
+          "[live][attach][window]") {
+  const auto seen = [](const std::string& end) {
+    test::Child child({"/bin/sh", "-c", "echo ready; sleep 1.5; " + end});
+    REQUIRE(child.line() == "ready");
+    return test::run_tracso(words_of(child, {"--calls", "6"}));
+  };
+  const auto ended = seen("exit 0");
+  INFO(ended.err << ended.out);
+  CHECK(ended.status == 3);
+  CHECK(contains(ended.out, "ended meanwhile"));
+  CHECK_FALSE(contains(ended.out, "ran on"));
+  CHECK_FALSE(contains(ended.out, "every slot leads again"));
+  const auto replaced = seen("exec sleep 20");
+  CHECK(replaced.status == 3);
+  CHECK(contains(replaced.out, "another program by now (exec)"));
+  CHECK_FALSE(contains(replaced.out, "every slot leads again"));
+}
+
 TEST_CASE("calls window: it is about a process and a list of libraries", "[live][window]") {
   CHECK(test::run_tracso({"/bin/true", "--calls", "1"}).status == 2);
   CHECK(test::run_tracso({"--calls", "1"}).status == 2);
