@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

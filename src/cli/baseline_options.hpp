@@ -1,10 +1,9 @@
 #pragma once
 // Baselines: the same options of the report and of `tracso stat`.
 
+#include "cli/cli11_names.hpp"
 #include "cli/leave.hpp"
 #include "commands/stat_request.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <optional>
 #include <string>

@@ -9,6 +9,8 @@
 #include "cli/terminal.hpp"
 #include "cli/unknown_option.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <memory>

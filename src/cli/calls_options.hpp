@@ -2,9 +2,8 @@
 // The options of `tracso calls`. Its words are not CLI11's alone: behind our options stands a
 // command with options of its own.
 
+#include "cli/cli11_names.hpp"
 #include "cli/options.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,6 +6,8 @@
 
 #include "base/text.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
 namespace tracso {

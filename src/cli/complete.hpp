@@ -1,9 +1,8 @@
 #pragma once
 // tracso __complete WORDS: what a shell may put in the place of the last word.
 
+#include "cli/cli11_names.hpp"
 #include "commands/candidates.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -8,6 +8,7 @@
 #include "cli/terminal.hpp"
 #include "cli/unknown_option.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #pragma once
 // `tracso stat`, `fds`, `diff` and `watch`: commands with options of their own.
 
+#include "cli/cli11_names.hpp"
 #include "cli/diff_options.hpp"
 #include "cli/leave.hpp"
 #include "cli/stat_options.hpp"

@@ -2,7 +2,10 @@
 
 #include "cli/calls_options.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/leave.hpp"
 #include "cli/question_options.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -10,7 +13,6 @@ namespace tracso {
 namespace {
 
 constexpr const char* look_at = "What to look at";
-constexpr const char* print = "What to print";
 constexpr const char* how = "How to look";
 constexpr const char* gates = "Gates for continuous integration";
 constexpr const char* other = "Other";
@@ -48,40 +50,40 @@ void add_what_to_print(CLI::App& app, Words& words) {
   const CLI::Validator small_number = range.description("");
   app.add_option("--why", words.why, "the origin of a library: a soname, a path or a prefix")
       ->type_name("SONAME")
-      ->group(print);
-  app.add_flag("--tree", words.tree, "the tree of causes")->group(print);
-  app.add_flag("--json", words.json, "the whole document")->group(print);
-  app.add_flag("--csv", words.csv, "one row per library")->group(print);
+      ->group(what_to_print);
+  app.add_flag("--tree", words.tree, "the tree of causes")->group(what_to_print);
+  app.add_flag("--json", words.json, "the whole document")->group(what_to_print);
+  app.add_flag("--csv", words.csv, "one row per library")->group(what_to_print);
   app.add_flag("--findings", words.findings, "all that looks wrong, with evidence and advice")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--explain", words.explain, "what a finding means ('list' names them)")
       ->type_name("CODE")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("-o,--output",
                  words.output,
                  "write there; .html .dot .svg .png .pdf .json .csv choose the form")
       ->type_name("FILE")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--by", words.by, "rank by these bytes: file, resident or private (file)")
       ->check(CLI::IsMember({"file", "resident", "private"}))
       ->type_name("BYTES")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--depth", words.depth, "length of chains drawn (8)")
       ->check(small_number)
       ->type_name("N")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--name-depth", words.name_depth, "components of Python names (2, 0 = all)")
       ->check(small_number)
       ->type_name("N")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--limit", words.limit, "rows per table (10 and 15, 0 = all)")
       ->check(small_number)
       ->type_name("N")
-      ->group(print);
+      ->group(what_to_print);
   app.add_option("--color", words.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN")
-      ->group(print);
+      ->group(what_to_print);
 }
 
 void add_how_to_look(CLI::App& app, Words& words) {

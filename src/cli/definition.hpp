@@ -2,10 +2,9 @@
 // The options as CLI11 knows them, and the words it fills.
 
 #include "cli/calls_options.hpp"
+#include "cli/cli11_names.hpp"
 #include "cli/cost_options.hpp"
 #include "cli/dump_options.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstddef>
 #include <optional>

@@ -1,9 +1,8 @@
 #pragma once
 // The options of `tracso fds`, `tracso diff` and `tracso watch`.
 
+#include "cli/cli11_names.hpp"
 #include "cli/leave.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <variant>

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/terminal.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

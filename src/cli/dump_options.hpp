@@ -1,9 +1,8 @@
 #pragma once
 // The options of `tracso dump`.
 
+#include "cli/cli11_names.hpp"
 #include "commands/dump_command.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <string>

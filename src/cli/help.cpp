@@ -8,6 +8,7 @@
 #include "render/findings_text.hpp"
 #include "render/text/markdown.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

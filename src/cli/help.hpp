@@ -1,9 +1,8 @@
 #pragma once
 // tracso help TOPIC.
 
+#include "cli/cli11_names.hpp"
 #include "cli/options.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 

@@ -1,10 +1,9 @@
 #pragma once
 // A usage error in the form that all options share, and what options of several commands need.
 
+#include "cli/cli11_names.hpp"
 #include "cli/options.hpp"
 #include "commands/stat_request.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -13,6 +12,9 @@
 #include <variant>
 
 namespace tracso {
+
+/// Headline of the help, of the report and of commands.
+inline constexpr const char* what_to_print = "What to print";
 
 /// Exit status 2: "tracso: <what>", "hint: <hint>".
 Leave usage_error(const std::string& what, const std::string& hint);

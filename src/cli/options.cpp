@@ -10,6 +10,7 @@
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -235,11 +236,11 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   if (std::holds_alternative<Leave>(output)) {
     return std::get<Leave>(output);
   }
-  if (auto other = other_request(words,
-                                 std::get<TraceSource>(source),
-                                 std::get<OutputOptions>(output),
-                                 *parse_timeout(words))) {
-    return *std::move(other);
+  if (auto question = other_request(words,
+                                    std::get<TraceSource>(source),
+                                    std::get<OutputOptions>(output),
+                                    *parse_timeout(words))) {
+    return *std::move(question);
   }
   TraceRequest request;
   request.source = std::get<TraceSource>(std::move(source));
@@ -255,13 +256,13 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   }
   request.denied = words.denied;
   if (!words.fail_on.empty()) {
-    auto gates = parse_gates(join(words.fail_on, ","));
-    if (!gates) {
+    auto found = parse_gates(join(words.fail_on, ","));
+    if (!found) {
       return usage(
-          fmt::format("--fail-on '{}': {}", printable(gates.error().subject), gates.error().reason),
-          gates.error().hint);
+          fmt::format("--fail-on '{}': {}", printable(found.error().subject), found.error().reason),
+          found.error().hint);
     }
-    request.gates = std::move(*gates);
+    request.gates = std::move(*found);
   }
   if (auto leave = read_tolerances(words.baseline, request.baseline.tolerances)) {
     return *std::move(leave);

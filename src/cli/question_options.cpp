@@ -3,6 +3,7 @@
 #include "cli/leave.hpp"
 #include "cli/output_forms.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 namespace tracso {
 namespace {
 
-constexpr const char* group = "What to print";
 // What CLI11 puts in where no "=NAME" was given.
 constexpr std::string_view everything = "*";
 
@@ -49,27 +49,28 @@ void add_question_options(CLI::App& app, Words& words) {
   app.add_flag("--bindings{*}",
                words.bindings,
                "whose functions are called, interposed ones first; =NAME: of a library or function")
-      ->group(group);
+      ->group(what_to_print);
   app.add_flag("--unused", words.unused, "libraries of which nothing has been called so far")
-      ->group(group);
+      ->group(what_to_print);
   app.add_option("--calls",
                  words.count_calls,
                  "attach to the process, count calls between libraries for so long, and say in the "
                  "report, --json or --csv which are used")
       ->check(wrong_time)
       ->type_name("SECONDS")
-      ->group(group);
-  app.add_flag("--files", words.files, "the files mapped as code, one a line")->group(group);
-  app.add_flag("--files0", words.files0, "the same, ended by NUL (rsync -0)")->group(group);
+      ->group(what_to_print);
+  app.add_flag("--files", words.files, "the files mapped as code, one a line")
+      ->group(what_to_print);
+  app.add_flag("--files0", words.files0, "the same, ended by NUL (rsync -0)")->group(what_to_print);
   app.add_option("--who", words.who, "every process that has a library: a soname, a family")
       ->type_name("NAME")
-      ->group(group);
+      ->group(what_to_print);
   app.add_option("--as-child",
                  words.as_child,
                  "what PROG would load if the process started it (repeatable)")
       ->type_name("PROG")
       ->allow_extra_args(false)
-      ->group(group);
+      ->group(what_to_print);
 }
 
 bool asks_question(const Words& words) {

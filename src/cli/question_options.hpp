@@ -2,6 +2,7 @@
 // Options that ask something else than the report: --bindings, --unused, --files, --who,
 // --as-child.
 
+#include "cli/cli11_names.hpp"
 #include "cli/definition.hpp"
 #include "commands/request.hpp"
 

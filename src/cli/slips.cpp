@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/unknown_option.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <unistd.h>

@@ -1,6 +1,7 @@
 #pragma once
 // Slips of the keyboard, and what was probably meant.
 
+#include "cli/cli11_names.hpp"
 #include "cli/definition.hpp"
 #include "cli/options.hpp"
 

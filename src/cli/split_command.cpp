@@ -1,5 +1,7 @@
 #include "cli/split_command.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstddef>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Where our options end and the command's words begin.
 
-#include <CLI/CLI.hpp>
+#include "cli/cli11_names.hpp"
 
 #include <string>
 #include <vector>

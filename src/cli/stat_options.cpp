@@ -3,6 +3,7 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace {
 
 constexpr const char* limits = "Budgets (exit 1 if one fails)";
 constexpr const char* look = "How to look";
-constexpr const char* print = "What to print";
 
 void add_limits(CLI::App& app, StatWords& words) {
   for (const FigureName& figure : figure_names()) {
@@ -236,7 +236,7 @@ void add_stat(CLI::App& app, StatWords& words) {
   stat->footer("CMD is the first word that is no option; '--' before it is allowed.");
   add_limits(*stat, words);
   add_how_to_look(*stat, words);
-  add_answer_options(*stat, words.answer, print);
+  add_answer_options(*stat, words.answer, what_to_print);
 }
 
 std::variant<CostRequest, Leave> stat_request(const StatWords& words) {

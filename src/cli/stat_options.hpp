@@ -2,9 +2,8 @@
 // The options of `tracso stat`.
 
 #include "cli/baseline_options.hpp"
+#include "cli/cli11_names.hpp"
 #include "cli/leave.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <map>
 #include <optional>
