@@ -189,7 +189,7 @@ Result<std::vector<Descriptor>> list_descriptors(const ProcessSource& process) {
 }
 
 Result<std::vector<Descriptor>> collect_descriptors(const ProcessSource& process,
-                                                    const Borrow& borrow,
+                                                    const proc::Borrow& borrow,
                                                     std::vector<Notice>& notices) {
   auto named = read_links(process);
   if (!named) {

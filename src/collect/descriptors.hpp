@@ -9,21 +9,15 @@
 #include "proc/descriptors.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <vector>
 
 namespace tracso {
-
-/// Looks into a descriptor by way of the kernel; nullopt: it cannot. Given by whoever has the door.
-using Borrow =
-    std::function<std::optional<proc::BorrowedFacts>(std::int32_t fd, DescriptorKind kind)>;
 
 /// In the order of numbers. What `borrow` cannot tell of sockets is looked up in the tables of the
 /// process' network namespace; where both fail, a notice says so. A descriptor that is closed
 /// meanwhile is left out. Errors: denied, not_found, interrupted.
 Result<std::vector<Descriptor>> collect_descriptors(const ProcessSource& process,
-                                                    const Borrow& borrow,
+                                                    const proc::Borrow& borrow,
                                                     std::vector<Notice>& notices);
 
 /// Numbers and links only: what two moments are compared by. 3 microseconds each.

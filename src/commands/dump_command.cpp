@@ -4,6 +4,7 @@
 #include "commands/output.hpp"
 #include "commands/request.hpp"
 #include "commands/sources.hpp"
+#include "commands/stat_look.hpp"
 #include "dump/dump.hpp"
 #include "os/handled_signals.hpp"
 #include "os/live_commands.hpp"
@@ -97,7 +98,8 @@ int dump(const DumpRequest& request) {
   if (!signalling) {
     return fail(signalling.error());
   }
-  Dumper dumper(live->target(), {request.timeout, request.native});
+  Dumper dumper(live->target(),
+                {request.timeout, request.native, descriptor_borrower(request.pid)});
   OutputOptions output;
   output.file = request.file;
   std::string all;

@@ -35,7 +35,7 @@ int fds(const FdsRequest& request) {
     return fail(*error);  // a zombie has no descriptors: that is not none
   }
   std::vector<Notice> notices;
-  const Borrow borrow = descriptor_borrower(request.pid);
+  const proc::Borrow borrow = descriptor_borrower(request.pid);
   auto descriptors = collect_descriptors(**process, borrow, notices);
   if (!descriptors) {
     return fail(with_denial(descriptors.error(), request.pid));

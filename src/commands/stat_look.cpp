@@ -114,7 +114,7 @@ OpenProcess process_opener() {
   };
 }
 
-Borrow descriptor_borrower(std::int32_t pid) {
+proc::Borrow descriptor_borrower(std::int32_t pid) {
   auto borrower = os::DescriptorBorrower::open(pid);
   if (!borrower) {
     return nullptr;

@@ -15,7 +15,7 @@ namespace tracso {
 OpenProcess process_opener();
 
 /// Looks into descriptors by pidfd_getfd(2); empty where that is not to be had.
-Borrow descriptor_borrower(std::int32_t pid);
+proc::Borrow descriptor_borrower(std::int32_t pid);
 
 /// Memory, libraries, threads of the process; `thread` is one that still has its memory (else the
 /// pid). What cannot be read is a notice in `into`. `verbose`: decisions are said on stderr.

@@ -24,7 +24,7 @@ using dump::KernelView;
 class Dumper::Looking {
  public:
   Looking(const Target& target, const DumpOptions& options)
-      : target_(target), timeout_(options.timeout), places_(target) {
+      : target_(target), timeout_(options.timeout), borrow_(options.borrow), places_(target) {
     if (options.native) {
       native_.emplace(target, places_);
     }
@@ -41,6 +41,7 @@ class Dumper::Looking {
 
   Target target_;
   std::chrono::milliseconds timeout_;
+  proc::Borrow borrow_;
   dump::CodePlaces places_;
   ProbeInput input_;
   std::uint64_t program_start_ = 0;  // of its first mapping
@@ -194,7 +195,7 @@ Result<Dump> Dumper::Looking::look() {
     threads.push_back({view.id, view.own});
   }
   const auto locks = reader_->locks(dump::word_waits(*views));
-  dump::WaitReader waits(*target_.process, threads, stacks.gils, locks);
+  dump::WaitReader waits(*target_.process, threads, stacks.gils, locks, borrow_);
   for (const auto& view : *views) {
     dump.threads.push_back(described(view, waits));
   }

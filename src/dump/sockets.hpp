@@ -1,19 +1,35 @@
 #pragma once
-// Socket inodes -> addresses, from the tables of /proc/PID/net (proc_pid_net(5)). Pure.
+// What the sockets are called that threads wait for.
+
+#include "tracso/target.hpp"
+
+#include "proc/descriptors.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 namespace tracso::dump {
 
-/// inode -> "tcp 127.0.0.1:8000 -> 127.0.0.1:41446"; a listening one "tcp 0.0.0.0:8000 listening".
-using SocketNames = std::unordered_map<std::uint64_t, std::string>;
+/// "tcp 127.0.0.1:8000 -> 127.0.0.1:41446", "tcp *:8000 listening", "unix /run/x.sock".
+class SocketNames {
+ public:
+  /// `borrow` asks the socket itself, which takes microseconds and finds it in any network
+  /// namespace. Where it is empty or may not, /proc/PID/net is read, which takes the kernel
+  /// milliseconds (proc_pid_net(5)). Both must outlive it.
+  SocketNames(const ProcessSource& process, const proc::Borrow& borrow)
+      : process_(process), borrow_(borrow) {}
 
-/// Adds what a table of tcp, tcp6, udp or udp6 holds; lines that are none are passed over.
-void add_inet_sockets(std::string_view table, std::string_view protocol, SocketNames& names);
-/// The same for the table `unix`: "unix /run/x.sock", unnamed ones "unix".
-void add_unix_sockets(std::string_view table, SocketNames& names);
+  /// Of an open descriptor and the inode that its link tells; empty: nothing says it.
+  std::string of(std::int32_t descriptor, std::uint64_t inode);
+
+ private:
+  void read_tables();
+
+  const ProcessSource& process_;
+  const proc::Borrow& borrow_;
+  std::optional<std::unordered_map<std::uint64_t, std::string>> tables_;  // by inode
+};
 
 }  // namespace tracso::dump

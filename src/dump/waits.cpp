@@ -98,18 +98,6 @@ WaitTarget WaitReader::futex(const proc::ThreadCall& call) {
   return target;
 }
 
-void WaitReader::read_sockets() {
-  sockets_.emplace();
-  for (const char* protocol : {"tcp", "tcp6", "udp", "udp6"}) {
-    if (const auto table = process_.read(fmt::format("net/{}", protocol))) {
-      add_inet_sockets(*table, protocol, *sockets_);
-    }
-  }
-  if (const auto table = process_.read("net/unix")) {
-    add_unix_sockets(*table, *sockets_);
-  }
-}
-
 std::string WaitReader::target_of(std::uint64_t number) {
   const auto known = targets_.find(number);
   if (known != targets_.end()) {
@@ -119,13 +107,10 @@ std::string WaitReader::target_of(std::uint64_t number) {
   std::string text = link ? *link : "";
   constexpr std::string_view socket = "socket:[";
   if (text.starts_with(socket) && text.ends_with("]")) {
-    if (!sockets_) {
-      read_sockets();
-    }
     const auto inode = parse_unsigned(
         std::string_view(text).substr(socket.size(), text.size() - socket.size() - 1));
-    const auto name = inode ? sockets_->find(*inode) : sockets_->end();
-    text = name == sockets_->end() ? text : name->second;
+    auto name = inode ? sockets_.of(static_cast<std::int32_t>(number), *inode) : "";
+    text = name.empty() ? text : std::move(name);
   }
   targets_.emplace(number, text);
   return text;

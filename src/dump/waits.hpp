@@ -19,13 +19,18 @@ namespace tracso::dump {
 
 class WaitReader {
  public:
-  /// `threads`: all of the process; `gils`, `locks`: of its Pythons. Everything must outlive the
-  /// reader.
+  /// `threads`: all of the process; `gils`, `locks`: of its Pythons; `borrow`: see SocketNames.
+  /// Everything must outlive the reader.
   WaitReader(const ProcessSource& process,
              std::span<const python::KernelThread> threads,
              std::span<const python::LockPlace> gils,
-             std::span<const python::PythonLock> locks)
-      : process_(process), threads_(threads), gils_(gils), locks_(locks) {}
+             std::span<const python::PythonLock> locks,
+             const proc::Borrow& borrow)
+      : process_(process),
+        threads_(threads),
+        gils_(gils),
+        locks_(locks),
+        sockets_(process, borrow) {}
 
   /// Kind nothing: the thread runs, or its call waits for nothing that can be named.
   WaitTarget of(const proc::ThreadCall& call);
@@ -39,13 +44,12 @@ class WaitReader {
   std::vector<std::uint64_t> selected(const proc::ThreadCall& call) const;
   std::optional<std::int32_t> owner_of_mutex(std::uint64_t address, bool priority_inherits) const;
   std::int32_t seen(std::uint32_t own) const;
-  void read_sockets();
 
   const ProcessSource& process_;
   std::span<const python::KernelThread> threads_;
   std::span<const python::LockPlace> gils_;
   std::span<const python::PythonLock> locks_;
-  std::optional<SocketNames> sockets_;
+  SocketNames sockets_;
   std::unordered_map<std::uint64_t, std::string> targets_;
 };
 

@@ -4,6 +4,7 @@
 #include "tracso/resources.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct BorrowedFacts {
   std::int32_t peer = 0;  ///< of a Unix socket: who connected it, or made the pair; 0: not known
   std::optional<std::uint64_t> waiting, unsent;
 };
+
+/// Looks into a descriptor by way of the kernel; nullopt: it cannot. Given by whoever has the door.
+using Borrow = std::function<std::optional<BorrowedFacts>(std::int32_t fd, DescriptorKind kind)>;
 
 /// "count 3", "watches 5, 7", "pid 4711", "locked (FLOCK WRITE)"; empty: nothing more to say.
 std::string describe(DescriptorKind kind, const DescriptorInfo& info);

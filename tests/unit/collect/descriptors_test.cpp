@@ -75,7 +75,7 @@ TEST_CASE("descriptors: what the kernel tells of a borrowed one counts more",
           "[collect][descriptors]") {
   const auto process = process_with_sockets();
   std::vector<Notice> notices;
-  const Borrow borrow = [](std::int32_t fd, DescriptorKind) {
+  const proc::Borrow borrow = [](std::int32_t fd, DescriptorKind) {
     proc::BorrowedFacts facts;
     facts.kind = DescriptorKind::unix_socket;
     facts.target = "(unnamed)";
