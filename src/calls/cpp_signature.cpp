@@ -10,23 +10,18 @@
 namespace tracso::calls {
 namespace {
 
-struct Word {
-  std::string_view name;
-  Type type;
-};
-
 // clang-format off
-constexpr std::array words{
-    Word{"bool", {Role::boolean, 1}},                 Word{"char", {Role::character, 1}},
-    Word{"signed char", {Role::signed_number, 1}},    Word{"unsigned char", {Role::unsigned_number, 1}},
-    Word{"short", {Role::signed_number, 2}},          Word{"unsigned short", {Role::unsigned_number, 2}},
-    Word{"int", {Role::signed_number, 4}},            Word{"unsigned int", {Role::unsigned_number, 4}},
-    Word{"long", {Role::signed_number, 8}},           Word{"unsigned long", {Role::unsigned_number, 8}},
-    Word{"long long", {Role::signed_number, 8}},      Word{"unsigned long long", {Role::unsigned_number, 8}},
-    Word{"wchar_t", {Role::signed_number, 4}},        Word{"char8_t", {Role::unsigned_number, 1}},
-    Word{"char16_t", {Role::unsigned_number, 2}},     Word{"char32_t", {Role::unsigned_number, 4}},
-    Word{"float", {Role::floating, 4}},               Word{"double", {Role::floating, 8}},
-    Word{"decltype(nullptr)", {Role::pointer, 8}},
+constexpr std::array cpp_words{
+    TypeName{"bool", {Role::boolean, 1}},                 TypeName{"char", {Role::character, 1}},
+    TypeName{"signed char", {Role::signed_number, 1}},    TypeName{"unsigned char", {Role::unsigned_number, 1}},
+    TypeName{"short", {Role::signed_number, 2}},          TypeName{"unsigned short", {Role::unsigned_number, 2}},
+    TypeName{"int", {Role::signed_number, 4}},            TypeName{"unsigned int", {Role::unsigned_number, 4}},
+    TypeName{"long", {Role::signed_number, 8}},           TypeName{"unsigned long", {Role::unsigned_number, 8}},
+    TypeName{"long long", {Role::signed_number, 8}},      TypeName{"unsigned long long", {Role::unsigned_number, 8}},
+    TypeName{"wchar_t", {Role::signed_number, 4}},        TypeName{"char8_t", {Role::unsigned_number, 1}},
+    TypeName{"char16_t", {Role::unsigned_number, 2}},     TypeName{"char32_t", {Role::unsigned_number, 4}},
+    TypeName{"float", {Role::floating, 4}},               TypeName{"double", {Role::floating, 8}},
+    TypeName{"decltype(nullptr)", {Role::pointer, 8}},
 };
 // clang-format on
 
@@ -62,9 +57,9 @@ const Inside& characters() {
 // nullopt: by value, and nobody knows how that is passed.
 std::optional<Type> type_of(std::string_view text) {
   text = trim(text);
-  const auto* const known =
-      std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.name == text; });
-  if (known != words.end()) {
+  const auto* const known = std::find_if(
+      cpp_words.begin(), cpp_words.end(), [&](const TypeName& one) { return one.name == text; });
+  if (known != cpp_words.end()) {
     return known->type;
   }
   if (text == "char const*") {

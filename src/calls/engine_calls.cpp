@@ -17,8 +17,9 @@
 namespace tracso::calls {
 namespace {
 
-constexpr std::size_t deepest = 65536;  // calls of a thread under way; a target may invent more
-constexpr std::uint64_t word_bytes = 8;
+constexpr std::size_t most_under_way =
+    65536;  // calls of a thread under way; a target may invent more
+constexpr std::uint64_t address_bytes = 8;
 // Events name the place of a call on the stack. Return addresses stand at multiples of 8: the
 // numbers between serve for calls that share one (a function that jumps to another), and the last
 // for system calls.
@@ -101,7 +102,7 @@ void Engine::add_call(EngineThread& thread, const Registers& registers, std::uin
   event.thread = thread.number;
   event.ticks = rate_.now();
   event.place = place - std::min(number, most_at_one_place);
-  const bool room = calls.size() < deepest && number <= most_at_one_place;
+  const bool room = calls.size() < most_under_way && number <= most_at_one_place;
   auto& memory = *thread.process->memory;
   if (!facts.never_returns && back != 0 && room) {
     if (EnginePlaces::insert(thread.number, memory, back)) {
@@ -120,7 +121,7 @@ void Engine::add_call(EngineThread& thread, const Registers& registers, std::uin
 
 // The thread has just returned to that address, or has come there by another way.
 void Engine::add_returns(EngineThread& thread, const Registers& registers, std::uint64_t address) {
-  const auto place = registers.stack() - word_bytes;
+  const auto place = registers.stack() - address_bytes;
   auto& calls = thread.calls;
   while (!calls.empty() && calls.back().place < place) {
     calls.pop_back();

@@ -15,8 +15,6 @@
 namespace tracso::calls {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
-
 std::string bytes_at(pid_t thread, std::uint64_t address, std::size_t count) {
   std::string bytes(count, '\0');
   bytes.resize(read_target(thread, address, std::as_writable_bytes(std::span(bytes))));

@@ -14,6 +14,9 @@
 
 namespace tracso::calls {
 
+/// The smallest page there is.
+constexpr std::uint64_t page_bytes = 4096;
+
 /// Reads as much as there is: how many bytes.
 std::size_t read_target(pid_t thread, std::uint64_t address, std::span<std::byte> into);
 

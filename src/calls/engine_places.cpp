@@ -22,7 +22,6 @@ namespace {
 
 // The rest is for the places where calls return.
 constexpr std::size_t most_places = tracee::most_breakpoints / 2;
-constexpr std::uint64_t page_bytes = 4096;
 
 struct Loaded {
   EngineObject object;

@@ -22,7 +22,7 @@ CallRow row_of(const CallEvent& event, const EngineSite& site) {
   return row;
 }
 
-std::uint64_t nanoseconds(std::uint64_t ticks, double ns_per_tick) {
+std::uint64_t exact_nanoseconds(std::uint64_t ticks, double ns_per_tick) {
   return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick);
 }
 
@@ -80,9 +80,9 @@ std::vector<CallRow> EngineTable::rows(double ns_per_tick,
     CallRow row = of.row;
     const auto program = std::get<0>(key);
     row.pid = program < programs.size() ? programs[program].pid : 0;
-    row.total_ns = nanoseconds(of.total, ns_per_tick);
-    row.self_ns = nanoseconds(of.self, ns_per_tick);
-    row.longest_ns = nanoseconds(of.longest, ns_per_tick);
+    row.total_ns = exact_nanoseconds(of.total, ns_per_tick);
+    row.self_ns = exact_nanoseconds(of.self, ns_per_tick);
+    row.longest_ns = exact_nanoseconds(of.longest, ns_per_tick);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -11,25 +11,20 @@
 namespace tracso::calls {
 namespace {
 
-constexpr std::size_t deepest = 16;          // types within types
+constexpr std::size_t deepest_type = 16;     // types within types
 constexpr std::size_t most_values = 4096;    // of an enumeration
 constexpr std::uint32_t most_bytes = 65536;  // of a structure
 
-struct Word {
-  std::string_view name;
-  Type type;
-};
-
 // clang-format off
-constexpr std::array words{
-    Word{"void", {Role::nothing, 0}},          Word{"char", {Role::character, 1}},
-    Word{"short", {Role::signed_number, 2}},   Word{"ushort", {Role::unsigned_number, 2}},
-    Word{"int", {Role::signed_number, 4}},     Word{"uint", {Role::unsigned_number, 4}},
-    Word{"long", {Role::signed_number, 8}},    Word{"ulong", {Role::unsigned_number, 8}},
-    Word{"float", {Role::floating, 4}},        Word{"double", {Role::floating, 8}},
-    Word{"addr", {Role::pointer, 8}},          Word{"file", {Role::pointer, 8}},
-    Word{"octal", {Role::octal, 4}},           Word{"format", {Role::format, 8}},
-    Word{"std_string", {Role::text_object, 8}}, Word{"std_string_view", {Role::text_view, 8}},
+constexpr std::array ltrace_words{
+    TypeName{"void", {Role::nothing, 0}},          TypeName{"char", {Role::character, 1}},
+    TypeName{"short", {Role::signed_number, 2}},   TypeName{"ushort", {Role::unsigned_number, 2}},
+    TypeName{"int", {Role::signed_number, 4}},     TypeName{"uint", {Role::unsigned_number, 4}},
+    TypeName{"long", {Role::signed_number, 8}},    TypeName{"ulong", {Role::unsigned_number, 8}},
+    TypeName{"float", {Role::floating, 4}},        TypeName{"double", {Role::floating, 8}},
+    TypeName{"addr", {Role::pointer, 8}},          TypeName{"file", {Role::pointer, 8}},
+    TypeName{"octal", {Role::octal, 4}},           TypeName{"format", {Role::format, 8}},
+    TypeName{"std_string", {Role::text_object, 8}}, TypeName{"std_string_view", {Role::text_view, 8}},
 };
 
 // clang-format on
@@ -45,8 +40,8 @@ bool is_integer(const Type& type) {
 
 std::optional<Type> TypeReader::type() {
   ++depth_;
-  auto found = depth_ <= deepest ? plain_type() : std::nullopt;
-  if (depth_ > deepest) {
+  auto found = depth_ <= deepest_type ? plain_type() : std::nullopt;
+  if (depth_ > deepest_type) {
     line_.fail("types within types within types, more than 16 deep");
   }
   --depth_;
@@ -265,9 +260,10 @@ std::optional<Type> TypeReader::structure() {
 
 std::optional<Type> TypeReader::plain_type() {
   const auto name = line_.word();
-  const auto* const known =
-      std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.name == name; });
-  if (known != words.end()) {
+  const auto* const known = std::find_if(ltrace_words.begin(),
+                                         ltrace_words.end(),
+                                         [&](const TypeName& one) { return one.name == name; });
+  if (known != ltrace_words.end()) {
     return known->type;
   }
   if (name == "string") {

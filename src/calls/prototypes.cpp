@@ -40,14 +40,14 @@ std::optional<ValueSet::Value> value_of(std::string_view word) {
   return ValueSet::Value{std::string(word.substr(0, sign)), *value, *mask};
 }
 
-struct Word {
+struct PrototypeWord {
   std::string_view name;
   Role role;
   std::uint8_t size;
 };
 
 // clang-format off
-constexpr Word words[] = {
+constexpr PrototypeWord prototype_words[] = {
     {"void", Role::nothing, 0},           {"int", Role::signed_number, 4},
     {"short", Role::signed_number, 2},    {"long", Role::signed_number, 8},
     {"uint", Role::unsigned_number, 4},   {"ushort", Role::unsigned_number, 2},
@@ -90,9 +90,10 @@ std::optional<Type> type_of(std::string_view word, const Sets& sets) {
   }
   const auto colon = word.find(':');
   const auto name = word.substr(0, colon);
-  const auto known = std::find_if(
-      std::begin(words), std::end(words), [&](const Word& one) { return one.name == name; });
-  if (known == std::end(words)) {
+  const auto known = std::find_if(std::begin(prototype_words),
+                                  std::end(prototype_words),
+                                  [&](const PrototypeWord& one) { return one.name == name; });
+  if (known == std::end(prototype_words)) {
     return std::nullopt;
   }
   type.role = known->role;

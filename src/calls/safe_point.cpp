@@ -73,7 +73,7 @@ bool is_loader(std::string_view name) {
   return name.starts_with("ld-") || name.starts_with("ld.so");
 }
 
-bool is_c_library(std::string_view name) {
+bool is_part_of_glibc(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("libc-") ||
          name.starts_with("libpthread") || name.starts_with("libdl");
 }
@@ -178,7 +178,7 @@ Result<SafePlaces> SafePlaces::of(const Target& target) {
   std::set<std::string> known;
   for (const auto& mapping : places.mappings_) {
     const auto name = base_name(mapping.name);
-    const bool system = is_loader(name) || is_c_library(name);
+    const bool system = is_loader(name) || is_part_of_glibc(name);
     if (system && mapping.executable) {
       places.look_for_instructions(process, mapping);
     }

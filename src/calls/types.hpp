@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tracso::calls {
@@ -56,6 +57,12 @@ struct Type {
   const ValueSet* set = nullptr;
   const Inside* inside = nullptr;  ///< of bits (nullptr: a number), reference, structure, array
   bool hidden = false;             ///< not shown
+};
+
+/// A type as one of the languages calls it that prototypes are written in.
+struct TypeName {
+  std::string_view name;
+  Type type;
 };
 
 /// How many elements an array has.

@@ -21,7 +21,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::uint8_t weak_binding = 2, unique_binding = 10;  // STB_WEAK, STB_GNU_UNIQUE
+constexpr std::uint8_t unique_binding = 10;  // STB_GNU_UNIQUE
 
 class BindingsCollector {
  public:
@@ -44,7 +44,7 @@ class BindingsCollector {
 
   bool is_weak(const LinkageSet::Found& found) const {
     const auto binding = set_.table(found.object)->symbol(found.symbol).binding;
-    return binding == weak_binding || binding == unique_binding;
+    return binding == elf::weak_binding || binding == unique_binding;
   }
 
   // A program at a fixed address lends functions of others the address of its own PLT: the call
@@ -83,7 +83,7 @@ class BindingsCollector {
   void note_undefined(const SlotValue& value, const elf::SymbolName& name) {
     const elf::Linkage& table = *set_.table(value.object);
     if (set_.unreadable() > 0 || name.text.empty() ||
-        table.symbol(value.slot.symbol).binding == weak_binding) {
+        table.symbol(value.slot.symbol).binding == elf::weak_binding) {
       return;
     }
     for (std::size_t i = 0; i < set_.size(); ++i) {

@@ -12,8 +12,6 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t most_descendants = 10'000;
-
 using FileKey = std::pair<std::uint64_t, std::uint64_t>;
 
 std::set<FileKey> files_of(const Workspace& work) {

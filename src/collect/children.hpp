@@ -3,7 +3,12 @@
 
 #include "collect/workspace.hpp"
 
+#include <cstddef>
+
 namespace tracso {
+
+/// No process is asked for more than these.
+constexpr std::size_t most_descendants = 10'000;
 
 /// Lists all descendants; with SnapshotOptions::children their libraries join the graph, each file
 /// once.

@@ -11,7 +11,7 @@ namespace tracso {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t most_hint_bytes = std::uint64_t{256} << 20;
 constexpr std::size_t shortest_name = 8;  // "libm.so" would be found everywhere
 
 struct Wanted {
@@ -74,7 +74,7 @@ void search_file(const File& file,
 
 void add_dlopen_hints(Workspace& work) {
   auto wanted = unknown_callers(work);
-  std::uint64_t budget = most_bytes;
+  std::uint64_t budget = most_hint_bytes;
   for (std::size_t i = 0; i < work.mapped.objects.size() && !wanted.empty() && budget > 0; ++i) {
     const MappedObject& object = work.mapped.objects[i];
     const Mapping& mapping = work.facts.mappings[object.mappings.front()];

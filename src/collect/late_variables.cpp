@@ -10,7 +10,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::string_view prefix = "LD_";
+constexpr std::string_view loader_prefix = "LD_";
 constexpr std::size_t most_variables = 8192;
 constexpr std::size_t longest_value = std::size_t{128} << 10U;  // MAX_ARG_STRLEN
 
@@ -68,7 +68,7 @@ class EnvironmentReader {
       return std::nullopt;
     }
     // Of other variables no more than the first bytes is looked at.
-    std::vector<std::array<char, prefix.size()>> starts(texts->size());
+    std::vector<std::array<char, loader_prefix.size()>> starts(texts->size());
     std::vector<MemoryRead> pieces;
     for (std::size_t i = 0; i < texts->size(); ++i) {
       pieces.push_back({(*texts)[i], std::as_writable_bytes(std::span(starts[i])), false});
@@ -76,7 +76,7 @@ class EnvironmentReader {
     process_.read_memory(pieces);
     Variables found;
     for (std::size_t i = 0; i < texts->size(); ++i) {
-      if (pieces[i].got && std::string_view(starts[i].data(), starts[i].size()) == prefix) {
+      if (pieces[i].got && std::string_view(starts[i].data(), starts[i].size()) == loader_prefix) {
         add((*texts)[i], found);
       }
     }
@@ -143,7 +143,7 @@ std::vector<ChangedVariable> find_changed_variables(const Workspace& work) {
   }
   Variables before;
   for (const auto& [name, value] : *work.facts.environment) {
-    if (name.starts_with(prefix)) {
+    if (name.starts_with(loader_prefix)) {
       before.emplace(name, value);
     }
   }

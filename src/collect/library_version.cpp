@@ -31,7 +31,7 @@ constexpr std::array marks{Mark{"libcrypto", "OpenSSL "},
                            Mark{"libav", "FFmpeg version "},
                            Mark{"libjemalloc", "jemalloc "}};
 constexpr std::array notes{std::string_view(R"("version":")"), std::string_view(R"("version": ")")};
-constexpr std::size_t most_bytes = std::size_t{64} << 20U, most_length = 40;
+constexpr std::size_t most_searched_bytes = std::size_t{64} << 20U, most_length = 40;
 
 bool is_version_letter(char letter) {
   return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') || letter == '.' ||
@@ -149,7 +149,7 @@ LibraryVersion find_library_version(const File& file,
   const std::string name = lower_case(base_name(path));
   for (const Mark& mark : marks) {
     if (name.starts_with(mark.stem)) {
-      const std::string found = search(file, most_bytes, [&](std::string_view text) {
+      const std::string found = search(file, most_searched_bytes, [&](std::string_view text) {
         return first_version_behind(text, mark.before);
       });
       if (!found.empty()) {

@@ -1,6 +1,7 @@
 #include "collect/memory_classes.hpp"
 
 #include "base/text.hpp"
+#include "collect/thread_pools.hpp"
 #include "python/arenas.hpp"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace {
 using proc::MappingCost;
 
 constexpr std::uint64_t arena_bytes = std::uint64_t{64} << 20;  // HEAP_MAX_SIZE of glibc, 64 bit
-constexpr std::uint64_t largest_guard = std::uint64_t{1} << 20;
 
 bool is_anonymous(const Mapping& mapping) {
   return !mapping.has_file() && mapping.name.empty();

@@ -1,6 +1,7 @@
 #include "collect/resources.hpp"
 
 #include "base/text.hpp"
+#include "collect/children.hpp"
 #include "proc/status.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 
 namespace tracso {
 namespace {
-
-constexpr std::size_t most_descendants = 10'000;
 
 using Number = std::optional<std::uint64_t>;
 

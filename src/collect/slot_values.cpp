@@ -9,7 +9,7 @@ namespace {
 // A run of slots with small gaps is read as one piece.
 constexpr std::uint64_t largest_gap = 512, longest_run = std::uint64_t{1} << 20U;
 // Slots of a thousand libraries take some megabytes; this only stops a hostile file.
-constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20U;
+constexpr std::uint64_t most_slot_bytes = std::uint64_t{128} << 20U;
 
 struct Run {
   std::size_t object = 0;
@@ -112,7 +112,7 @@ std::vector<SlotValue> read_slot_values(const Workspace& work, const LinkageSet&
   }
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (total + runs[i].bytes > most_bytes) {
+    if (total + runs[i].bytes > most_slot_bytes) {
       runs.resize(i);
       break;
     }

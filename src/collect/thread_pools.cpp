@@ -13,7 +13,6 @@ namespace tracso {
 namespace {
 
 constexpr std::uint64_t top_bytes = 4096;  // struct pthread of glibc has some 2400
-constexpr std::uint64_t largest_guard = std::uint64_t{1} << 20U;
 constexpr std::size_t most_threads = 4096;
 
 struct Thread {

@@ -6,9 +6,14 @@
 
 #include "collect/workspace.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace tracso {
+
+/// Of the guard below a stack.
+constexpr std::uint64_t largest_guard = std::uint64_t{1} << 20U;
 
 /// Objects in whose code more than one thread began, by the graph. Threads whose stack does not
 /// have that form (a program's own stacks, guards that are no mapping of their own) are in none.

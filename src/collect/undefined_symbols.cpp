@@ -17,8 +17,6 @@
 namespace tracso {
 namespace {
 
-constexpr std::uint8_t weak_binding = 2;  // STB_WEAK: may stay undefined
-
 class Scope {
  public:
   Scope(const FileSystem& files, const Trace& trace) : files_(files), trace_(trace) {}
@@ -85,7 +83,7 @@ class Scope {
   bool is_undefined(const elf::Linkage& table, std::uint32_t symbol) {
     const elf::LinkSymbol about = table.symbol(symbol);
     const std::string_view name = table.name(symbol);
-    if (about.defined || about.binding == weak_binding || name.empty() || is_of_python(name)) {
+    if (about.defined || about.binding == elf::weak_binding || name.empty() || is_of_python(name)) {
       return false;
     }
     const auto key = std::pair(std::string(name), std::string(table.needed_version(symbol)));

@@ -5,6 +5,7 @@
 #include "commands/output.hpp"
 #include "commands/request.hpp"
 #include "commands/sources.hpp"
+#include "commands/status.hpp"
 #include "os/disk.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,6 @@ namespace tracso {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int status_refused = 4;
 
 struct Attached {
   LiveTarget live;
@@ -38,7 +38,7 @@ calls::ArenaOptions arena_options(const CallsRequest& request) {
   return options;
 }
 
-double milliseconds(std::chrono::nanoseconds time) {
+double in_milliseconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
@@ -89,8 +89,8 @@ Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detach
                             pid,
                             has_ended(attachment.process()) ? "ended meanwhile" : "ran on",
                             held.times,
-                            milliseconds(held.all),
-                            milliseconds(held.longest)),
+                            in_milliseconds(held.all),
+                            in_milliseconds(held.longest)),
                 "",
                 ""};
   if (!detached && detached.error().kind == ErrorKind::interrupted) {

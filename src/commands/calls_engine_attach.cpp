@@ -6,6 +6,7 @@
 #include "commands/engine_output.hpp"
 #include "commands/output.hpp"
 #include "commands/sources.hpp"
+#include "commands/status.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@ namespace tracso {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr int status_refused = 4;
 
 Notice notice_of(const CallsRequest& request, bool whole) {
   Notice notice{"calls-traced",

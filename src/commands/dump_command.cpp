@@ -5,6 +5,7 @@
 #include "commands/request.hpp"
 #include "commands/sources.hpp"
 #include "commands/stat_look.hpp"
+#include "commands/status.hpp"
 #include "dump/dump.hpp"
 #include "os/handled_signals.hpp"
 #include "os/live_commands.hpp"
@@ -19,8 +20,6 @@
 
 namespace tracso {
 namespace {
-
-constexpr int status_ended = 3;
 
 std::string printed_look(const DumpRequest& request, const Dump& look) {
   return request.json

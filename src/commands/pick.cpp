@@ -63,11 +63,6 @@ std::optional<TerminalFiles> open_terminal() {
   return files;
 }
 
-std::string terminal_name() {
-  const char* name = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it yet
-  return name == nullptr ? "" : name;
-}
-
 Entries listed(bool python_only) {
   // Who wants only Pythons waits until they are known; else they are asked for between keys.
   auto entries = os::list_processes(python_only ? os::PythonNames::now : os::PythonNames::later);
@@ -206,6 +201,11 @@ std::optional<int> refuse_empty_list(const Entries& entries, const PickSource& p
 }
 
 }  // namespace
+
+std::string terminal_name() {
+  const char* name = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it yet
+  return name == nullptr ? "" : name;
+}
 
 std::variant<PidSource, int> pick_process(const PickSource& pick, const TraceRequest& request) {
   std::optional<Progress> progress(std::in_place, "listing processes");

@@ -16,7 +16,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::chrono::milliseconds patience{400};
+constexpr std::chrono::milliseconds silent_for{400};
 
 bool can_erase_lines() {
   const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it
@@ -64,7 +64,7 @@ void Progress::tell() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
-  if (ended_.wait_for(lock, patience, [this] { return done_; })) {
+  if (ended_.wait_for(lock, silent_for, [this] { return done_; })) {
     return;
   }
   do {

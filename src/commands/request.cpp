@@ -15,6 +15,7 @@
 #include "commands/pick.hpp"
 #include "commands/record.hpp"
 #include "commands/sources.hpp"
+#include "commands/status.hpp"
 #include "commands/symbol_answers.hpp"
 #include "commands/trace_baseline.hpp"
 #include "commands/who_command.hpp"
@@ -28,11 +29,8 @@
 namespace tracso {
 namespace {
 
-constexpr int status_not_found = 1;
 constexpr int status_gate_failed = 1;
 constexpr int status_cannot_compare = 2;
-constexpr int status_ended = 3;
-constexpr int status_refused = 4;
 
 void save(const Trace& trace, bool verbose) {
   const auto done = save_last_trace(trace);
@@ -349,6 +347,12 @@ int carry_out(const Request& request) {
     return carry_out_choice(*pick, asked);
   }
   return carry_out_trace(asked);
+}
+
+int status_of_start(const Error& error) {
+  return error.kind == ErrorKind::not_found ? 127
+         : error.kind == ErrorKind::denied  ? 126
+                                            : exit_status(error.kind);
 }
 
 int exit_status(ErrorKind kind) {

@@ -123,4 +123,7 @@ int carry_out(const Request& request);
 /// The exit status that stands for an Error.
 int exit_status(ErrorKind kind);
 
+/// The same of a CMD that could not be started: 127, 126, as a shell has it.
+int status_of_start(const Error& error);
+
 }  // namespace tracso

@@ -84,12 +84,6 @@ void add_followed_children(Trace& trace, const launch::RunResult& result, bool w
   }
 }
 
-int status_of_start(const Error& error) {
-  return error.kind == ErrorKind::not_found ? 127
-         : error.kind == ErrorKind::denied  ? 126
-                                            : exit_status(error.kind);
-}
-
 // What a dlopen was refused for want of a file.
 std::vector<RefusedName> not_found(const std::vector<launch::FailedLoad>& failed) {
   std::vector<RefusedName> names;

@@ -25,12 +25,6 @@ bool to_stdout(const AnswerOutput& output) {
   return !output.file || *output.file == "-";
 }
 
-int status_of_start(const Error& error) {
-  return error.kind == ErrorKind::not_found ? 127
-         : error.kind == ErrorKind::denied  ? 126
-                                            : exit_status(error.kind);
-}
-
 int status_of_command(const CommandInfo& command) {
   return command.signal ? 128 + *command.signal : command.exit_status.value_or(0);
 }

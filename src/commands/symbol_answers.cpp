@@ -3,6 +3,7 @@
 #include "tracso/analysis.hpp"
 
 #include "commands/output.hpp"
+#include "commands/status.hpp"
 #include "os/live_commands.hpp"
 #include "render/bindings.hpp"
 
@@ -12,9 +13,6 @@
 
 namespace tracso {
 namespace {
-
-constexpr int status_not_found = 1;
-constexpr int status_ended = 3;
 
 // An object by its names as --why takes them, else a function.
 std::optional<BindingsChoice> choose(const Trace& trace,

@@ -4,6 +4,8 @@
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "commands/output.hpp"
+#include "commands/pick.hpp"
+#include "commands/status.hpp"
 #include "commands/stream.hpp"
 #include "commands/watch_frame.hpp"
 #include "commands/watch_state.hpp"
@@ -29,8 +31,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
-
-constexpr int status_ended = 3;
 
 // Set by SIGINT and SIGTERM, so that what waits in the stream is still written.
 volatile std::sig_atomic_t stop_requested = 0;
@@ -292,11 +292,6 @@ class Watch {
   pick::CursesSession* screen_;
   pick::Frame frame_;
 };
-
-std::string terminal_name() {
-  const char* name = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  return name == nullptr ? "" : name;
-}
 
 bool wants_screen(const WatchRequest& request) {
   return !request.lines && !request.output.file && ::isatty(STDOUT_FILENO) == 1 &&

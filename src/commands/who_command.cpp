@@ -4,6 +4,7 @@
 #include "collect/host_scan.hpp"
 #include "commands/output.hpp"
 #include "commands/sources.hpp"
+#include "commands/status.hpp"
 #include "findings/families.hpp"
 #include "graph/trace_words.hpp"
 #include "os/disk.hpp"
@@ -17,8 +18,6 @@
 
 namespace tracso {
 namespace {
-
-constexpr int status_not_found = 1;
 
 std::string listed_pids(const std::vector<std::int32_t>& pids) {
   constexpr std::size_t most = 8;

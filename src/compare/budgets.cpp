@@ -10,13 +10,13 @@
 namespace tracso {
 namespace {
 
-constexpr std::array names{FigureName{"peak", &StatFigures::peak, true},
-                           FigureName{"rss", &StatFigures::rss, true},
-                           FigureName{"dirty", &StatFigures::dirty, true},
-                           FigureName{"fds", &StatFigures::fds, false},
-                           FigureName{"threads", &StatFigures::threads, false},
-                           FigureName{"children", &StatFigures::children, false},
-                           FigureName{"libs", &StatFigures::libs, false}};
+constexpr std::array known_figures{FigureName{"peak", &StatFigures::peak, true},
+                                   FigureName{"rss", &StatFigures::rss, true},
+                                   FigureName{"dirty", &StatFigures::dirty, true},
+                                   FigureName{"fds", &StatFigures::fds, false},
+                                   FigureName{"threads", &StatFigures::threads, false},
+                                   FigureName{"children", &StatFigures::children, false},
+                                   FigureName{"libs", &StatFigures::libs, false}};
 
 std::string shown(const FigureName& name, std::uint64_t value) {
   return name.is_bytes ? size_text(value) : std::to_string(value);
@@ -145,7 +145,7 @@ Tolerance default_tolerance(std::string_view name) {
 }  // namespace
 
 std::span<const FigureName> figure_names() {
-  return names;
+  return known_figures;
 }
 
 StatFigures figures_of(const Stat& stat) {
@@ -195,7 +195,7 @@ StatFigures median_of(std::span<const StatFigures> runs) {
     std::sort(values.begin(), values.end());
     return std::optional(values[(values.size() - 1) / 2]);
   };
-  for (const FigureName& name : names) {
+  for (const FigureName& name : known_figures) {
     out.*name.figure = middle(name.figure);
   }
   out.wall_ns = middle(&StatFigures::wall_ns);
@@ -228,8 +228,9 @@ std::vector<Budget> check_limits(const Limits& limits,
                                  const Stat& last) {
   std::vector<Budget> out;
   for (const Limit& limit : limits.most) {
-    const auto name = std::find_if(
-        names.begin(), names.end(), [&](const FigureName& one) { return one.name == limit.name; });
+    const auto name = std::find_if(known_figures.begin(),
+                                   known_figures.end(),
+                                   [&](const FigureName& one) { return one.name == limit.name; });
     const auto value = figures.*name->figure;
     out.push_back({"max-" + limit.name,
                    limit.text,
@@ -263,7 +264,7 @@ std::vector<Budget> check_baseline(const Baseline& baseline,
                                    const Measured& now,
                                    std::span<const std::string> libraries) {
   std::vector<Budget> out;
-  for (const FigureName& name : names) {
+  for (const FigureName& name : known_figures) {
     const auto before = baseline.figures.*name.figure;
     const auto after = now.figures.*name.figure;
     if (!before || !now.tells(name.name)) {

@@ -9,8 +9,6 @@
 namespace tracso::elf {
 namespace {
 
-constexpr std::uint64_t most_program_headers =
-    65536 / sizeof(Elf64_Phdr);  // the kernel's limit too
 constexpr std::uint64_t most_dynamic_entries = 16384;
 constexpr std::string_view cut_short = "cannot read file data";
 

@@ -3,11 +3,6 @@
 #include <span>
 
 namespace tracso::elf {
-namespace {
-
-constexpr std::uint64_t most_table_bytes = std::uint64_t{64} << 20U;
-
-}  // namespace
 
 Result<std::vector<std::byte>> FileTables::table(std::uint64_t address, std::uint64_t bytes) const {
   const auto place = image_.locate(address);

@@ -13,7 +13,9 @@
 
 namespace tracso::elf {
 
+/// More than any program has: a large browser has half a million.
 constexpr std::uint64_t most_symbols = 4'000'000;
+constexpr std::uint64_t most_table_bytes = std::uint64_t{64} << 20U;
 constexpr std::string_view too_many = "more entries in a table than any linker writes";
 
 /// `image` must outlive it.

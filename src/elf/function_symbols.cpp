@@ -1,6 +1,7 @@
 #include "elf/function_symbols.hpp"
 
 #include "elf/file_image.hpp"
+#include "elf/file_tables.hpp"
 
 #include <elf.h>
 
@@ -10,9 +11,7 @@
 namespace tracso::elf {
 namespace {
 
-// More than any program has: a large browser has half a million.
-constexpr std::uint64_t most_symbols = 4'000'000;
-constexpr std::uint64_t most_text = std::uint64_t{512} << 20U;
+constexpr std::uint64_t most_table_of_file = std::uint64_t{512} << 20U;
 constexpr std::uint64_t most_code = std::uint64_t{16} << 20U;
 
 struct Section {
@@ -88,8 +87,8 @@ Result<Done> add_functions(const FileImage& image,
     return image.fault("its symbol table is not one");
   }
   const auto& of_names = sections[table.link];
-  const auto symbols = bytes_at(image, table.offset, table.bytes, most_text);
-  const auto strings = bytes_at(image, of_names.offset, of_names.bytes, most_text);
+  const auto symbols = bytes_at(image, table.offset, table.bytes, most_table_of_file);
+  const auto strings = bytes_at(image, of_names.offset, of_names.bytes, most_table_of_file);
   if (!symbols || !strings) {
     return symbols ? strings.error() : symbols.error();
   }

@@ -10,19 +10,19 @@
 namespace tracso::elf {
 namespace {
 
-constexpr std::uint64_t most_table_bytes = std::uint64_t{96} << 20U;
+constexpr std::uint64_t most_symbol_table_bytes = std::uint64_t{96} << 20U;
 constexpr std::uint32_t most_sections = 65535;
 constexpr unsigned char type_ifunc = 10;  // STT_GNU_IFUNC
 // Code without a size (assembly) reaches to the next symbol at most, and never this far.
 constexpr std::uint64_t longest_unsized = 4096;
 constexpr int most_nested = 64;  // functions that begin between an address and the one around it
 
-struct Section {
+struct TableSection {
   std::uint32_t type = 0, link = 0;
   std::uint64_t offset = 0, bytes = 0;
 };
 
-std::optional<Section> section_at(FileImage& image, std::uint32_t index) {
+std::optional<TableSection> section_at(FileImage& image, std::uint32_t index) {
   const auto& header = image.header();
   const bool wide = header.encoding.wide;
   const std::size_t each = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
@@ -34,14 +34,14 @@ std::optional<Section> section_at(FileImage& image, std::uint32_t index) {
     return std::nullopt;  // cut off, as by some strip programs
   }
   const ByteView view = header.encoding.view(*bytes);
-  return Section{view.get<std::uint32_t>(4).value_or(0),
-                 view.get<std::uint32_t>(wide ? 40 : 24).value_or(0),
-                 header.encoding.address(view, wide ? 24 : 16),
-                 header.encoding.address(view, wide ? 32 : 20)};
+  return TableSection{view.get<std::uint32_t>(4).value_or(0),
+                      view.get<std::uint32_t>(wide ? 40 : 24).value_or(0),
+                      header.encoding.address(view, wide ? 24 : 16),
+                      header.encoding.address(view, wide ? 32 : 20)};
 }
 
-Result<std::vector<std::byte>> content(const FileImage& image, const Section& section) {
-  if (section.bytes > most_table_bytes) {
+Result<std::vector<std::byte>> content(const FileImage& image, const TableSection& section) {
+  if (section.bytes > most_symbol_table_bytes) {
     return image.fault("a symbol table larger than any linker writes");
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(section.bytes));

@@ -14,6 +14,9 @@
 
 namespace tracso::elf {
 
+/// The kernel takes no more than 64 KiB of program headers (fs/binfmt_elf.c), of 56 bytes each.
+constexpr std::uint64_t most_program_headers = 65536 / 56;
+
 /// How numbers are written in a file: 64 or 32 bit, and in which byte order.
 struct Encoding {
   bool wide = true;

@@ -7,10 +7,6 @@
 namespace tracso::elf {
 namespace {
 
-// Chains of real tables have a handful of entries.
-constexpr std::size_t longest_chain = 4096;
-constexpr std::uint16_t hidden_bit = 0x8000, index_bits = 0x7FFF;
-
 // Those that glibc's lookup takes (elf/dl-lookup.c, ALLOWED_STT).
 bool can_be_bound(std::uint8_t type) {
   return type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC || type == STT_COMMON ||

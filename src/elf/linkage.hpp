@@ -19,6 +19,9 @@
 
 namespace tracso::elf {
 
+/// STB_WEAK: may stay undefined, and gives way to another definition.
+constexpr std::uint8_t weak_binding = 2;
+
 /// One word that the loader fills with the address of a symbol.
 struct ImportSlot {
   std::uint64_t address = 0;  ///< as the file counts, without the load bias

@@ -14,7 +14,7 @@ namespace tracso::elf {
 namespace {
 
 constexpr std::uint64_t df_bind_now = 8, df_1_now = 1;
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t least_page = 4096;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ class LinkageReader {
     out_.knows_machine_ = types_.has_value();
     for (const ProgramHeader& segment : image_.program_headers()) {
       if (segment.type == PT_LOAD) {
-        out_.first_address_ = segment.address - segment.address % page;
+        out_.first_address_ = segment.address - segment.address % least_page;
         break;
       }
     }

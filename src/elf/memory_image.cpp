@@ -13,12 +13,10 @@
 namespace tracso::elf {
 namespace {
 
-// The kernel itself takes no more than 64 KiB of program headers (fs/binfmt_elf.c).
-constexpr std::uint64_t most_program_headers = 65536 / sizeof(Elf64_Phdr);
 // Real sections have some 30 entries, the largest seen (2 dependencies per DT_NEEDED) a few
 // hundred.
-constexpr std::size_t most_dynamic_entries = 4096;
-constexpr std::size_t page = 4096;
+constexpr std::size_t most_entries_in_memory = 4096;
+constexpr std::size_t first_page = 4096;
 
 std::size_t word_size(ElfClass elf_class) {
   return elf_class == ElfClass::elf32 ? 4 : 8;
@@ -94,7 +92,7 @@ const ProgramHeader* find_header(const std::vector<ProgramHeader>& headers, std:
 /// Where the file's first byte lies relative to the bias; nullopt: no segment holds it.
 std::optional<std::uint64_t> header_address(const std::vector<ProgramHeader>& headers) {
   for (const auto& header : headers) {
-    if (header.type == PT_LOAD && header.offset < page) {
+    if (header.type == PT_LOAD && header.offset < first_page) {
       return header.address - header.offset;
     }
   }
@@ -143,7 +141,7 @@ Result<DynamicEntries> read_dynamic(const ProcessSource& process,
     }
     read += count;
   }
-  if (most >= most_dynamic_entries) {
+  if (most >= most_entries_in_memory) {
     return malformed(process, address, "the dynamic section has no end");
   }
   return entries;
@@ -158,7 +156,7 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) {
 Result<Done> MemoryImage::load_dynamic(const ProcessSource& process, std::uint64_t most_bytes) {
   const std::uint64_t entry = 2 * word_size(class_);
   const auto most =
-      static_cast<std::size_t>(std::min<std::uint64_t>(most_bytes / entry, most_dynamic_entries));
+      static_cast<std::size_t>(std::min<std::uint64_t>(most_bytes / entry, most_entries_in_memory));
   auto entries = read_dynamic(process, dynamic_address_, most, class_);
   if (!entries) {
     return entries.error();

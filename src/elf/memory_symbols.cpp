@@ -14,8 +14,6 @@
 namespace tracso::elf {
 namespace {
 
-// Chains of real tables have a handful of entries; these only stop a hostile table.
-constexpr std::size_t longest_chain = 4096;
 constexpr std::size_t most_candidates = 64;
 
 template <std::size_t Count>

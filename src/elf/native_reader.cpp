@@ -16,7 +16,7 @@ constexpr std::uint64_t longest_build_id = 64;
 constexpr std::uint64_t longest_properties = 512;
 constexpr int most_notes = 1024;
 // Many entries may point at one long string; all together may not fill memory.
-constexpr std::size_t most_text = std::size_t{1} << 20U;
+constexpr std::size_t most_library_text = std::size_t{1} << 20U;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -231,7 +231,7 @@ Result<DynamicSection> read_dynamic(FileImage& image) {
   if (!tags.empty() && !table) {
     return image.fault("the dynamic section has no string table");
   }
-  auto texts = image.texts_at(table.value_or(0), offsets, most_text);
+  auto texts = image.texts_at(table.value_or(0), offsets, most_library_text);
   if (!texts) {
     return texts.error();
   }

@@ -1,6 +1,7 @@
 #include "elf/relocations.hpp"
 
 #include "elf/file_image.hpp"
+#include "elf/file_tables.hpp"
 
 #include <elf.h>
 
@@ -13,9 +14,8 @@ namespace tracso::elf {
 namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
-constexpr std::uint64_t most_table_bytes = std::uint64_t{64} << 20U;
 constexpr std::size_t most_pages = std::size_t{4} << 20U;  // 16 GB of relocated memory
-constexpr std::string_view too_many = "more relocations than any linker writes";
+constexpr std::string_view too_many_relocations = "more relocations than any linker writes";
 
 class PageCounter {
  public:
@@ -75,7 +75,7 @@ class PageCounter {
       return bytes == 0 ? Result<Done>(Done{}) : image_.fault("relocations outside the file");
     }
     if (bytes > place->room || bytes > most_table_bytes - table_bytes_) {
-      return image_.fault(too_many);
+      return image_.fault(too_many_relocations);
     }
     table_bytes_ += bytes;
     buffer_.resize(entry_bytes * 4096);
@@ -95,7 +95,7 @@ class PageCounter {
             static_cast<std::size_t>(at), static_cast<std::size_t>(entry_bytes))));
       }
       if (pages_.size() > most_pages) {
-        return image_.fault(too_many);
+        return image_.fault(too_many_relocations);
       }
       done += usable;
     }

@@ -1,10 +1,14 @@
 #pragma once
 // The two hash functions of ELF symbol tables.
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace tracso::elf {
+
+/// Chains of real tables have a handful of entries; this only stops a hostile table.
+constexpr std::size_t longest_chain = 4096;
 
 /// DT_GNU_HASH (glibc sysdeps/generic/dl-hash.h).
 constexpr std::uint32_t gnu_hash(std::string_view name) {

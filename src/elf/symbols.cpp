@@ -12,15 +12,12 @@
 namespace tracso::elf {
 namespace {
 
-// Chains of real tables have a handful of entries, and the largest libraries some hundred thousand
-// symbols; these only stop a hostile table.
-constexpr int longest_chain = 4096;
-constexpr std::uint64_t most_symbols = 1'000'000;
-constexpr std::size_t most_text = std::size_t{64} << 20U;
+// The largest libraries have some hundred thousand symbols; these only stop a hostile table.
+constexpr std::uint64_t most_exports = 1'000'000;
+constexpr std::size_t most_name_bytes = std::size_t{64} << 20U;
 
 constexpr std::string_view endless_chain = "a chain of its hash table does not end";
-constexpr std::string_view too_many = "more symbols than any linker writes";
-constexpr std::uint16_t hidden_bit = 0x8000, index_bits = 0x7FFF;
+constexpr std::string_view too_many_symbols = "more symbols than any linker writes";
 
 }  // namespace
 
@@ -183,7 +180,7 @@ Result<bool> SymbolTable::defines_by_gnu_hash(std::string_view name, std::string
     return start ? Result<bool>(false) : start.error();
   }
   std::uint64_t index = *start;
-  for (int i = 0; i < longest_chain; ++i, ++index) {
+  for (std::size_t i = 0; i < longest_chain; ++i, ++index) {
     const auto link = number_at(table->chain_table + (index - table->first) * 4);
     if (!link) {
       return link.error();
@@ -208,7 +205,7 @@ Result<bool> SymbolTable::defines_by_hash(std::string_view name, std::string_vie
   const std::uint64_t bucket_table = *hash_ + 8;
   const std::uint64_t chain_table = bucket_table + std::uint64_t{*buckets} * 4;
   auto index = number_at(bucket_table + std::uint64_t{sysv_hash(name) % *buckets} * 4);
-  for (int i = 0; i < longest_chain; ++i) {
+  for (std::size_t i = 0; i < longest_chain; ++i) {
     if (!index || *index == 0) {
       return index ? Result<bool>(false) : index.error();
     }
@@ -231,8 +228,8 @@ Result<std::uint64_t> SymbolTable::count_symbols() {
     return count_by_sections();
   }
   const auto table = gnu_table();
-  if (!table || table->buckets > most_symbols) {
-    return table ? image_.fault(too_many) : table.error();
+  if (!table || table->buckets > most_exports) {
+    return table ? image_.fault(too_many_symbols) : table.error();
   }
   std::uint64_t last = 0;
   for (std::uint64_t i = 0; i < table->buckets; ++i) {
@@ -245,7 +242,7 @@ Result<std::uint64_t> SymbolTable::count_symbols() {
   if (last < table->first || last == 0) {
     return count_by_sections();
   }
-  for (int i = 0; i < longest_chain; ++i, ++last) {
+  for (std::size_t i = 0; i < longest_chain; ++i, ++last) {
     const auto link = number_at(table->chain_table + (last - table->first) * 4);
     if (!link || (*link & 1U) != 0) {
       return link ? Result<std::uint64_t>(last + 1) : link.error();
@@ -285,8 +282,8 @@ Result<std::vector<UndefinedSymbol>> SymbolTable::list_undefined(
     return counted.error();
   }
   const std::uint64_t count = std::min(*counted, place->room / symbol_bytes());
-  if (count > most_symbols) {
-    return image_.fault(too_many);
+  if (count > most_exports) {
+    return image_.fault(too_many_symbols);
   }
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto symbol = this->symbol(i);
@@ -310,7 +307,7 @@ Result<std::vector<UndefinedSymbol>> SymbolTable::undefined() {
   if (!undefined) {
     return undefined;
   }
-  auto texts = image_.texts_at(strings_, names, most_text);
+  auto texts = image_.texts_at(strings_, names, most_name_bytes);
   if (!texts) {
     return texts.error();
   }

@@ -8,9 +8,9 @@
 namespace tracso::elf {
 namespace {
 
-constexpr std::size_t most_files = 4096;
+constexpr std::size_t most_needed_files = 4096;
 constexpr std::size_t most_versions = 32768;  // an index in DT_VERSYM has 15 bits
-constexpr std::size_t most_text = std::size_t{4} << 20U;
+constexpr std::size_t most_version_text = std::size_t{4} << 20U;
 constexpr std::string_view endless = "its tables of symbol versions do not end";
 
 /// Walks the linked lists of both tables, which look the same in either ELF class (gABI has none of
@@ -21,7 +21,7 @@ class VersionReader {
 
   Result<Done> read_needs(std::uint64_t address, std::vector<VersionNeed>& needs) {
     for (std::uint32_t step = 1; step != 0; address += step) {
-      if (needs.size() == most_files) {
+      if (needs.size() == most_needed_files) {
         return image_.fault(endless);
       }
       const auto bytes = image_.at_address(address, sizeof(Elf64_Verneed));
@@ -107,7 +107,7 @@ class VersionReader {
   Result<std::string> text(std::uint32_t offset) {
     auto text = image_.text_at(strings_ + offset);
     text_bytes_ += text ? text->size() : 0;
-    return text_bytes_ > most_text ? Result<std::string>(image_.fault(endless)) : text;
+    return text_bytes_ > most_version_text ? Result<std::string>(image_.fault(endless)) : text;
   }
 
   FileImage& image_;

@@ -16,6 +16,9 @@
 
 namespace tracso::elf {
 
+/// Of an entry of DT_VERSYM: not for others to bind to, and the number of its version.
+constexpr std::uint16_t hidden_bit = 0x8000, index_bits = 0x7FFF;
+
 /// One version needed from a file.
 struct NeededVersion {
   std::string name;         ///< "GLIBC_2.34"

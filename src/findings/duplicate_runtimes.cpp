@@ -88,11 +88,6 @@ std::vector<NodeId> parts(const Evidence& evidence,
   return nodes;
 }
 
-bool needs(const Graph& graph, NodeId from, NodeId to) {
-  const auto effects = graph.effects_of(from);
-  return std::any_of(effects.begin(), effects.end(), [&](EdgeId id) { return graph[id].to == to; });
-}
-
 // Objects that need two of them: there symbol versions alone keep them apart.
 std::vector<std::string> users_of_two(const Evidence& evidence, const std::vector<NodeId>& nodes) {
   std::vector<std::string> both;

@@ -34,11 +34,6 @@ std::uint64_t bytes_of(const Evidence& evidence, const std::vector<NodeId>& node
   return bytes;
 }
 
-bool needs(const Graph& graph, NodeId from, NodeId to) {
-  const auto effects = graph.effects_of(from);
-  return std::any_of(effects.begin(), effects.end(), [&](EdgeId id) { return graph[id].to == to; });
-}
-
 // A thin library that stands before another of its name (libpython3.so before libpython3.11.so).
 bool is_one_in_front_of_another(const Evidence& evidence, const std::vector<NodeId>& nodes) {
   return nodes.size() == 2 && (needs(evidence.graph(), nodes[0], nodes[1]) ||
@@ -63,6 +58,11 @@ bool has_rule_of_its_own(const std::optional<Family>& family) {
 }
 
 }  // namespace
+
+bool needs(const Graph& graph, NodeId from, NodeId to) {
+  const auto effects = graph.effects_of(from);
+  return std::any_of(effects.begin(), effects.end(), [&](EdgeId id) { return graph[id].to == to; });
+}
 
 std::vector<Finding> duplicate_libraries(const Evidence& evidence) {
   std::vector<Finding> findings = duplicates_inside(evidence);

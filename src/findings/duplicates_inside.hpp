@@ -1,5 +1,5 @@
 #pragma once
-// The part of dup-library that looks into files.
+// What the rules about duplicates share, and the part of dup-library that looks into files.
 
 #include "findings/evidence.hpp"
 
@@ -9,5 +9,8 @@ namespace tracso::findings {
 
 /// Libraries of which one copy at least is linked into another file.
 std::vector<Finding> duplicates_inside(const Evidence& evidence);
+
+/// Whether `from` itself has `to` loaded.
+bool needs(const Graph& graph, NodeId from, NodeId to);
 
 }  // namespace tracso::findings

@@ -9,10 +9,10 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t largest_document = std::size_t{16} << 20U;
-constexpr std::size_t deepest_nesting = 16;
+constexpr std::size_t largest_baseline = std::size_t{16} << 20U;
+constexpr std::size_t deepest_baseline = 16;
 
-Error malformed(std::string_view name, std::string reason) {
+Error malformed_baseline(std::string_view name, std::string reason) {
   return {ErrorKind::malformed,
           "read the baseline",
           std::string(name),
@@ -36,15 +36,15 @@ StatFigures read_figures(const JsonItem& item) {
 }  // namespace
 
 Result<Baseline> read_baseline_json(std::string_view text, std::string_view name) {
-  if (text.size() > largest_document || json_depth(text) > deepest_nesting) {
-    return malformed(name, "it is too large to be one");
+  if (text.size() > largest_baseline || json_depth(text) > deepest_baseline) {
+    return malformed_baseline(name, "it is too large to be one");
   }
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   JsonProblem problem;
   const JsonItem document(&parsed, "", &problem);
   if (!parsed.is_object() || document.text("schema") != "tracso/1" ||
       document.text("kind") != "baseline") {
-    return malformed(name, "it is no JSON document of kind 'baseline'");
+    return malformed_baseline(name, "it is no JSON document of kind 'baseline'");
   }
   Baseline baseline;
   baseline.version = document.text("version");
@@ -56,7 +56,7 @@ Result<Baseline> read_baseline_json(std::string_view text, std::string_view name
   baseline.libraries = document.texts("libraries");
   std::sort(baseline.libraries.begin(), baseline.libraries.end());
   if (problem.any()) {
-    return malformed(name, problem.text());
+    return malformed_baseline(name, problem.text());
   }
   return baseline;
 }

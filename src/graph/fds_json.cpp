@@ -9,8 +9,8 @@ namespace {
 
 using Saved = std::optional<SavedDescriptors>;
 
-constexpr std::size_t largest_document = std::size_t{256} << 20U;
-constexpr std::size_t deepest_nesting = 16;
+constexpr std::size_t largest_fds = std::size_t{256} << 20U;
+constexpr std::size_t deepest_fds = 16;
 
 DescriptorKind read_kind(const JsonItem& item) {
   const std::string word = item.text("kind");
@@ -43,7 +43,7 @@ Descriptor read_descriptor(const JsonItem& item) {
 }  // namespace
 
 Result<Saved> read_fds_json(std::string_view text, std::string_view name) {
-  if (text.size() > largest_document || json_depth(text) > deepest_nesting) {
+  if (text.size() > largest_fds || json_depth(text) > deepest_fds) {
     return Saved();
   }
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

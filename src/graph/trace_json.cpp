@@ -12,8 +12,8 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t largest_document = std::size_t{256} << 20U;
-constexpr std::size_t deepest_nesting = 64;
+constexpr std::size_t largest_trace = std::size_t{256} << 20U;
+constexpr std::size_t deepest_trace = 64;
 
 // The ids of the document: edges, loads and findings name nodes by them.
 using NodeIds = std::map<std::string, NodeId, std::less<>>;
@@ -300,7 +300,7 @@ std::string foreign(const JsonItem& document) {
   return kind == "trace" ? "" : fmt::format("it is a document of kind '{}', not 'trace'", kind);
 }
 
-Error malformed(std::string_view name, std::string reason) {
+Error malformed_trace(std::string_view name, std::string reason) {
   return {ErrorKind::malformed,
           "read document",
           std::string(name),
@@ -309,18 +309,18 @@ Error malformed(std::string_view name, std::string reason) {
 }
 
 Result<nlohmann::json> parse(std::string_view text, std::string_view name) {
-  if (text.size() > largest_document) {
-    return malformed(name, "larger than 256 MB");
+  if (text.size() > largest_trace) {
+    return malformed_trace(name, "larger than 256 MB");
   }
-  if (json_depth(text) > deepest_nesting) {
-    return malformed(name, fmt::format("nested deeper than {} levels", deepest_nesting));
+  if (json_depth(text) > deepest_trace) {
+    return malformed_trace(name, fmt::format("nested deeper than {} levels", deepest_trace));
   }
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& problem) {
-    return malformed(name, fmt::format("not JSON: it goes wrong at byte {}", problem.byte));
+    return malformed_trace(name, fmt::format("not JSON: it goes wrong at byte {}", problem.byte));
   } catch (const nlohmann::json::exception& problem) {
-    return malformed(name, fmt::format("not JSON: {}", problem.what()));
+    return malformed_trace(name, fmt::format("not JSON: {}", problem.what()));
   }
 }
 
@@ -335,11 +335,11 @@ Result<Trace> read_trace_json(std::string_view text, std::string_view name) {
   const JsonItem document(&parsed.value(), "", &problem);
   const std::string not_ours = parsed->is_object() ? foreign(document) : "not a JSON object";
   if (!not_ours.empty()) {
-    return malformed(name, not_ours);
+    return malformed_trace(name, not_ours);
   }
   Trace trace = read_document(document);
   if (problem.any()) {
-    return malformed(name, problem.text());
+    return malformed_trace(name, problem.text());
   }
   return trace;
 }

@@ -8,7 +8,7 @@ namespace tracso::launch {
 namespace {
 
 // The longest instruction that is understood.
-constexpr std::size_t code_bytes = 8;
+constexpr std::size_t hook_bytes = 8;
 
 }  // namespace
 
@@ -18,12 +18,12 @@ bool EntryHooks::add(tracee::Breakpoints& breakpoints,
                      const elf::MemoryImage& image,
                      std::string_view name) {
   const auto symbol = image.symbol(process, name);
-  std::array<std::byte, code_bytes> bytes{};
+  std::array<std::byte, hook_bytes> bytes{};
   if (!symbol || !name_at(symbol->address).empty() ||
       !process.read_memory(symbol->address, bytes)) {
     return false;
   }
-  std::array<std::uint8_t, code_bytes> code{};
+  std::array<std::uint8_t, hook_bytes> code{};
   std::transform(bytes.begin(), bytes.end(), code.begin(), [](std::byte byte) {
     return std::to_integer<std::uint8_t>(byte);
   });

@@ -11,7 +11,7 @@ namespace tracso::launch {
 namespace {
 
 constexpr std::size_t most_nested_calls = 64;
-constexpr std::array<std::string_view, 3> beginnings = {
+constexpr std::array<std::string_view, 3> dlopen_beginnings = {
     "Error loading shared library ", "Error loading dependencies for ", "Error relocating "};
 
 }  // namespace
@@ -54,14 +54,14 @@ MuslDlopen* MuslDlopens::innermost(pid_t thread, std::uint64_t stack) {
 }
 
 bool refuses_dlopen(std::string_view format) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view beginning) {
-    return format.starts_with(beginning);
-  });
+  return std::any_of(dlopen_beginnings.begin(),
+                     dlopen_beginnings.end(),
+                     [&](std::string_view beginning) { return format.starts_with(beginning); });
 }
 
 FailedLoad musl_refusal(std::string_view words) {
   FailedLoad failure;
-  for (const std::string_view beginning : beginnings) {
+  for (const std::string_view beginning : dlopen_beginnings) {
     if (words.starts_with(beginning)) {
       const std::string_view rest = words.substr(beginning.size());
       const auto colon = rest.find(": ");

@@ -17,7 +17,7 @@
 namespace tracso::launch {
 namespace {
 
-constexpr std::size_t code_bytes = 16;
+constexpr std::size_t start_code_bytes = 16;
 // No format of the loader has more.
 constexpr std::size_t most_arguments = 3;
 
@@ -46,11 +46,11 @@ std::string error_text(const ProcessSource& process,
 std::optional<std::uint64_t> place_of_errno(const ProcessSource& process,
                                             const elf::MemoryImage& musl) {
   const auto symbol = musl.symbol(process, "__errno_location");
-  std::array<std::byte, code_bytes> bytes{};
+  std::array<std::byte, start_code_bytes> bytes{};
   if (!symbol || !process.read_memory(symbol->address, bytes)) {
     return std::nullopt;
   }
-  std::array<std::uint8_t, code_bytes> code{};
+  std::array<std::uint8_t, start_code_bytes> code{};
   std::transform(bytes.begin(), bytes.end(), code.begin(), [](std::byte byte) {
     return std::to_integer<std::uint8_t>(byte);
   });

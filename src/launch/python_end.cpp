@@ -11,7 +11,7 @@ namespace tracso::launch {
 namespace {
 
 // Py_Exit too: in 3.13 it does not go through Py_FinalizeEx. 2.7 has no Py_FinalizeEx.
-constexpr std::array<std::string_view, 3> beginnings = {
+constexpr std::array<std::string_view, 3> end_beginnings = {
     "Py_FinalizeEx", PythonEnd::mark, "Py_Exit"};
 constexpr std::array<std::string_view, 1> mains = {"Py_RunMain"};
 constexpr std::array<std::string_view, 4> last_moments = {
@@ -80,7 +80,7 @@ bool PythonEnd::watch(tracee::Breakpoints& breakpoints,
       continue;
     }
     ++pythons;
-    find_symbols(process, *image, beginnings, beginnings_);
+    find_symbols(process, *image, end_beginnings, beginnings_);
     find_symbols(process, *image, last_moments, last_moments_);
     if (what == Watch::begin_and_end) {
       find_symbols(process, *image, mains, mains_);

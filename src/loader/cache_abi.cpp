@@ -1,6 +1,7 @@
 #include "loader/cache_abi.hpp"
 
 #include "loader/ld_cache.hpp"
+#include "loader/loader_traits.hpp"
 
 #include <elf.h>
 
@@ -33,10 +34,8 @@ constexpr std::array<CacheAbi, 20> abis = {{
     {0x1203, "libc6,double-float"},  // LoongArch
 }};
 
-constexpr std::uint32_t riscv_float_abi = 6;     // EF_RISCV_FLOAT_ABI
 constexpr std::uint32_t loongarch_abi = 7;       // EF_LARCH_ABI_MODIFIER_MASK
 constexpr std::uint32_t loongarch_double = 3;    // EF_LARCH_ABI_DOUBLE_FLOAT
-constexpr std::uint16_t loongarch = 258;         // EM_LOONGARCH
 constexpr std::uint32_t mips_nan2008 = 0x400;    // EF_MIPS_NAN2008
 constexpr std::uint32_t mips_n32 = 0x20;         // EF_MIPS_ABI2
 constexpr std::uint32_t arm_soft_float = 0x200;  // EF_ARM_ABI_FLOAT_SOFT

@@ -14,7 +14,6 @@ namespace {
 
 // No more than a recording of any version has.
 constexpr std::size_t longest_header = sizeof(Elf64_Ehdr);
-constexpr std::uint32_t riscv_float_abi = 6;  // EF_RISCV_FLOAT_ABI
 constexpr std::uint64_t machine_at = 18;
 constexpr std::uint64_t type_at = 16;
 constexpr std::uint64_t version_at = 20;

@@ -11,8 +11,7 @@
 namespace tracso::loader {
 namespace {
 
-constexpr std::uint64_t int_part = 0xffffffffU;
-constexpr std::size_t debug_words = 5, record_words = 8, state_word = 3;
+constexpr std::size_t record_words = 8, state_word = 3;
 // More at once are seldom; of these all lists are walked, which has an end in any case.
 constexpr std::size_t most_new = 4096;
 // A path is read at once where it does not go on in another page.

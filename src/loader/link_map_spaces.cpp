@@ -11,9 +11,6 @@ namespace tracso::loader {
 namespace {
 
 constexpr std::uint64_t most_bytes = 65536;  // it has 4 KiB in 2.31
-constexpr std::uint64_t int_part = 0xffffffffU;
-// Of an r_debug: version, first record, breakpoint, state, base of ld.so.
-constexpr std::size_t debug_words = 5;
 
 bool chains_none(std::span<const std::uint64_t> base) {
   return base.size() >= debug_words && (base[0] & int_part) == 1 && base[2] != 0 && base[4] != 0;

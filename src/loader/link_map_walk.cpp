@@ -19,14 +19,13 @@ struct RDebug {
 };
 
 std::optional<RDebug> read_r_debug(SteadyMemory& memory, std::uint64_t address) {
-  const auto words = memory.words(address, 5);
+  const auto words = memory.words(address, debug_words);
   if (words.empty()) {
     return std::nullopt;
   }
-  constexpr std::uint64_t int_part = 0xffffffffU;
   RDebug debug{words[0] & int_part, words[1], words[3] & int_part, words[4], 0};
   if (debug.version >= 2) {
-    const auto next = memory.words(address + 5 * memory.word(), 1);
+    const auto next = memory.words(address + debug_words * memory.word(), 1);
     debug.next = next.empty() ? 0 : next.front();
   }
   return debug;

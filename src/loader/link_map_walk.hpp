@@ -14,6 +14,11 @@
 
 namespace tracso::loader {
 
+/// Words of an r_debug: version, first record, breakpoint, state, base of ld.so.
+constexpr std::size_t debug_words = 5;
+/// The part of a word that an int fills; the rest is padding.
+constexpr std::uint64_t int_part = 0xffffffffU;
+
 /// The first eight words of a struct link_map; the last three are glibc's own.
 struct RawEntry {
   std::uint64_t address = 0;

@@ -21,7 +21,6 @@ constexpr std::size_t most_directories = 8;
 constexpr std::string_view version_mark = "stable release version 2.";
 constexpr std::string_view musl_mark = "/etc/ld-musl-";
 constexpr std::string_view musl_default_path = "/lib:/usr/local/lib:/usr/lib";
-constexpr std::uint16_t loongarch = 258;  // EM_LOONGARCH
 constexpr std::uint32_t arm_hard_float = 0x400;
 constexpr unsigned first_with_isa_levels = 33;
 constexpr unsigned last_with_abi_notes = 35;

@@ -15,6 +15,10 @@
 
 namespace tracso::loader {
 
+/// EM_LOONGARCH and EF_RISCV_FLOAT_ABI, which an older <elf.h> lacks.
+constexpr std::uint16_t loongarch = 258;
+constexpr std::uint32_t riscv_float_abi = 6;
+
 enum class LoaderFamily : std::uint8_t { glibc, musl };
 
 struct LoaderTraits {

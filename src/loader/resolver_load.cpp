@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t most_objects = std::size_t{1} << 16;
 constexpr std::uint64_t df_1_noopen = 0x40;
-constexpr std::uint64_t df_1_pie = 0x08000000;
 
 // The soname of the page of code that the kernel maps into every process.
 std::string_view vdso_name(std::uint16_t machine) {

@@ -8,7 +8,6 @@ namespace tracso::loader {
 namespace {
 
 constexpr std::size_t cache_limit = std::size_t{64} << 20;
-constexpr std::uint64_t df_1_pie = 0x08000000;
 constexpr std::string_view isa_words = "CPU ISA level is lower than required";
 
 }  // namespace

@@ -18,6 +18,9 @@
 
 namespace tracso::loader {
 
+/// Of DT_FLAGS_1 (glibc elf/elf.h): a program, no library.
+constexpr std::uint64_t df_1_pie = 0x08000000;
+
 class Resolver::Walk {
  public:
   Walk(const FileSystem& files, const ElfReader& reader, LoadEnvironment environment)

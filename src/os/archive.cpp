@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t block = 512;
 // A recording of a large process has a few MB. A file of 600 KB can hold a thousand times as much.
 constexpr std::size_t largest = std::size_t{1} << 28;
-constexpr const char* largest_text = "256 MB";
+constexpr const char* largest_in_words = "256 MB";
 
 // Offsets of the ustar header (POSIX.1-2017, pax, "ustar Interchange Format").
 constexpr std::size_t name_at = 0;
@@ -106,7 +106,7 @@ Result<Done> unpack(std::string_view packed,
   }
   inflateEnd(&stream);
   if (bytes > largest) {
-    return malformed(fmt::format("it holds more than {}", largest_text));
+    return malformed(fmt::format("it holds more than {}", largest_in_words));
   }
   return status == Z_STREAM_END ? Result<Done>(Done{})
                                 : malformed("it is not gzip, or it is cut short");
@@ -143,7 +143,7 @@ Result<std::string> make_archive(const std::map<std::string, std::string>& parts
     return Error{ErrorKind::unsupported,
                  "write",
                  "the recording",
-                 fmt::format("it would hold more than {}, which no tracso reads", largest_text),
+                 fmt::format("it would hold more than {}, which no tracso reads", largest_in_words),
                  "-o DIR/ writes a folder, which has no such limit"};
   }
   return compress(tar);

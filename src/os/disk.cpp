@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "os/ignore_broken_pipe.hpp"
 
 #include <fmt/format.h>
 
@@ -23,26 +24,6 @@ namespace tracso::os {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 30;
-
-// While it lives, writing into a closed pipe is an error and not the end of the program. CMD of
-// --run must not inherit it, so it is never set for longer than a write.
-class IgnoreBrokenPipe {
- public:
-  IgnoreBrokenPipe() {
-    struct sigaction ignore {};
-
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-
-  IgnoreBrokenPipe(const IgnoreBrokenPipe&) = delete;
-  IgnoreBrokenPipe& operator=(const IgnoreBrokenPipe&) = delete;
-
-  ~IgnoreBrokenPipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
-
- private:
-  struct sigaction before_ {};
-};
 
 // A folder that is not there is a slip of the command line, not a process that has gone.
 Error cannot_write(int number, const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "os/child_ends.hpp"
 #include "os/gdb_guardian.hpp"
 #include "os/live_commands.hpp"
 
@@ -39,18 +40,9 @@ UniqueFd moved_up(UniqueFd fd) {
   return fd ? UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest_fd)) : UniqueFd();
 }
 
-struct Pipe {
-  UniqueFd read, write;
-
-  explicit operator bool() const { return read && write; }
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return {};
-  }
-  return {moved_up(UniqueFd(ends[0])), moved_up(UniqueFd(ends[1]))};
+Pipe make_high_pipe() {
+  Pipe pipe = make_pipe();
+  return {moved_up(std::move(pipe.read)), moved_up(std::move(pipe.write))};
 }
 
 // A socket pair, because a write to it can do without SIGPIPE.
@@ -99,16 +91,6 @@ std::vector<std::string> environment() {
   return {fmt::format("PATH={}", path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path),
           "LC_ALL=C",
           "HOME=/nonexistent"};
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (auto& text : texts) {
-    out.push_back(text.data());
-  }
-  out.push_back(nullptr);
-  return out;
 }
 
 class LiveGdbSession final : public GdbSession {
@@ -235,8 +217,8 @@ Result<std::unique_ptr<GdbSession>> start_gdb_session(const GdbJob& job) {
                  "--probe memory needs no gdb"};
   }
   Pipe gate = make_gate();
-  Pipe lines = make_pipe();
-  Pipe relay = make_pipe();
+  Pipe lines = make_high_pipe();
+  Pipe relay = make_high_pipe();
   const UniqueFd code = memory_file("code", job.code);
   UniqueFd answer = memory_file("answer", "");
   const UniqueFd registers = memory_file("registers", job.registers);

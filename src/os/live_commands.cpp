@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "os/child_ends.hpp"
 
 #include <fmt/format.h>
 
@@ -25,32 +26,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Pipe {
-  UniqueFd read, write;
-};
-
-std::optional<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return std::nullopt;
-  }
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
-
 struct Child {
   pid_t pid = -1;
   UniqueFd in, out, err;
 };
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (auto& text : texts) {
-    out.push_back(text.data());
-  }
-  out.push_back(nullptr);
-  return out;
-}
 
 Result<Child> spawn(const std::string& program, const Command& command) {
   auto in = make_pipe();
@@ -61,9 +40,9 @@ Result<Child> spawn(const std::string& program, const Command& command) {
   }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in->read.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out->write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err->write.get(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, in.read.get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // A group of its own: a deadline ends the helper and all it started, and Ctrl-C on the terminal
@@ -91,9 +70,9 @@ Result<Child> spawn(const std::string& program, const Command& command) {
   if (problem != 0) {
     return errno_error(problem, "start", program);
   }
-  child.in = std::move(in->write);
-  child.out = std::move(out->read);
-  child.err = std::move(err->read);
+  child.in = std::move(in.write);
+  child.out = std::move(out.read);
+  child.err = std::move(err.read);
   return child;
 }
 

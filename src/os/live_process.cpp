@@ -21,13 +21,13 @@ namespace tracso::os {
 namespace {
 
 // More than any /proc text can sensibly be: 100,000 mappings take 10 MB of maps and 70 MB of smaps.
-constexpr std::size_t largest_text = std::size_t{512} << 20;
+constexpr std::size_t largest_file_of_proc = std::size_t{512} << 20;
 
 // The kernel gives a page of text at a time, whatever the room: it is made larger only when full.
 Result<std::string> read_all(int fd, std::string_view subject) {
   std::string text(std::size_t{16} << 10, '\0');
   std::size_t used = 0;
-  while (used < largest_text) {
+  while (used < largest_file_of_proc) {
     if (used == text.size()) {
       text.resize(used * 2);
     }

@@ -11,7 +11,6 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,6 +24,9 @@
 
 namespace tracso::os {
 namespace {
+
+// TCP_LISTEN of <netinet/tcp.h>, which cannot stand in one unit with the kernel's <linux/tcp.h>.
+constexpr std::uint8_t tcp_listen = 10;
 
 using Ends = std::map<std::uint64_t, UnixSocketEnds>;
 
@@ -77,7 +79,7 @@ void take_ends(const char* message, std::size_t size, Ends& ends) {
     }
     if (attribute.nla_type == UNIX_DIAG_PEER) {
       socket.peer = value_of<std::uint32_t>(attribute, message + at).value_or(0);
-    } else if (attribute.nla_type == UNIX_DIAG_RQLEN && head.udiag_state == TCP_LISTEN) {
+    } else if (attribute.nla_type == UNIX_DIAG_RQLEN && head.udiag_state == tcp_listen) {
       const auto queues = value_of<unix_diag_rqlen>(attribute, message + at);
       socket.to_accept = queues ? std::optional(queues->udiag_rqueue) : std::nullopt;
     }

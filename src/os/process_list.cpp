@@ -27,18 +27,18 @@
 namespace tracso::os {
 namespace {
 
-constexpr std::size_t largest_text = std::size_t{8} << 20;
+constexpr std::size_t largest_fact = std::size_t{8} << 20;
 
-class Folder {
+class ProcessFolder {
  public:
-  explicit Folder(const std::string& path)
+  explicit ProcessFolder(const std::string& path)
       : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
   // The text of a file; empty where it cannot be read. Valid until the next call.
   std::string_view read(const char* name, std::string& buffer) const {
     const UniqueFd file(::openat(fd_.get(), name, O_RDONLY | O_CLOEXEC));
     std::size_t size = 0;
-    while (file.get() >= 0 && size < largest_text) {
+    while (file.get() >= 0 && size < largest_fact) {
       if (buffer.size() < size + 64UL * 1024) {
         buffer.resize(size + 128UL * 1024);
       }
@@ -64,7 +64,7 @@ class Folder {
 class Lister {
  public:
   std::optional<proc::ProcessEntry> entry(std::int32_t pid, PythonNames names) {
-    const Folder folder(fmt::format("/proc/{}", pid));
+    const ProcessFolder folder(fmt::format("/proc/{}", pid));
     const std::string status(folder.read("status", buffer_));
     if (!proc::has_memory(status)) {
       return std::nullopt;
@@ -138,13 +138,13 @@ Result<std::vector<proc::ProcessEntry>> list_processes(PythonNames names) {
 
 std::string python_of_process(std::int32_t pid) {
   std::string buffer;
-  const Folder folder(fmt::format("/proc/{}", pid));
+  const ProcessFolder folder(fmt::format("/proc/{}", pid));
   return proc::python_by_names(folder.link("exe"), folder.read("maps", buffer));
 }
 
 std::vector<std::string> mapped_library_names(std::int32_t pid) {
   std::string buffer;
-  const Folder folder(fmt::format("/proc/{}", pid));
+  const ProcessFolder folder(fmt::format("/proc/{}", pid));
   std::vector<std::string> names;
   for (const std::string_view line : split(folder.read("maps", buffer), '\n')) {
     const std::size_t slash = line.rfind('/');

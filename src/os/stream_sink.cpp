@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "os/ignore_broken_pipe.hpp"
 
 #include <fmt/format.h>
 
@@ -118,26 +119,6 @@ Result<UniqueFd> connect_tcp(const std::string& place, const std::string& destin
   const int number = errno;
   return connected ? Result<UniqueFd>(std::move(socket)) : no_connection(number, destination);
 }
-
-// A reader that goes is no end of ours. Only around a write: what a command inherits stays as it
-// is.
-class IgnoreBrokenPipe {
- public:
-  IgnoreBrokenPipe() {
-    struct sigaction ignore {};
-
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &before_);
-  }
-
-  ~IgnoreBrokenPipe() { ::sigaction(SIGPIPE, &before_, nullptr); }
-
-  IgnoreBrokenPipe(const IgnoreBrokenPipe&) = delete;
-  IgnoreBrokenPipe& operator=(const IgnoreBrokenPipe&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
 
 }  // namespace
 

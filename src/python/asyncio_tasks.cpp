@@ -7,6 +7,8 @@
 
 #include "python/asyncio_tasks.hpp"
 
+#include "python/layouts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +18,13 @@ namespace tracso::python {
 namespace {
 
 constexpr std::size_t most_tasks = 20000;
-constexpr std::uint64_t most_slots = std::uint64_t{1} << 20U;
+constexpr std::uint64_t most_set_slots = std::uint64_t{1} << 20U;
 constexpr std::uint64_t most_task_bytes = 512;
 constexpr std::uint32_t first_with_two_sets = 12;
 
 // Counted from the end of PyObject.
-constexpr std::uint32_t module_dict = 0, reference_object = 0,
+constexpr std::uint32_t reference_object = 0,
                         task_loop = 0;  // each the first field
-constexpr std::uint32_t set_fill = 0, set_mask = 16, set_table = 24;
 
 class TasksReader {
  public:
@@ -57,7 +58,7 @@ bool TasksReader::add_set(std::uint64_t set, std::vector<std::uint64_t>& members
   }
   const auto slots = word(set, set_mask) + 1;
   const auto table = word(set, set_table);
-  if (slots > most_slots || word(set, set_fill) > slots) {
+  if (slots > most_set_slots || word(set, set_fill) > slots) {
     return false;
   }
   std::vector<std::array<std::uint64_t, 2>> entries(static_cast<std::size_t>(slots));

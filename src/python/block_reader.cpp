@@ -1,5 +1,7 @@
 #include "python/block_reader.hpp"
 
+#include "python/address_space.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,8 +9,6 @@
 namespace tracso::python {
 namespace {
 
-// No user memory lies above on any 64-bit Linux, none that is mapped by default below.
-constexpr std::uint64_t highest_address = std::uint64_t{1} << 56U;
 constexpr std::uint64_t lowest_address = 4096;
 
 }  // namespace

@@ -4,13 +4,15 @@
 
 #include "python/coroutines.hpp"
 
+#include "python/layouts.hpp"
+
 #include <algorithm>
 #include <unordered_set>
 
 namespace tracso::python {
 namespace {
 
-constexpr std::size_t most_frames = 256;
+constexpr std::size_t most_awaiting = 256;
 
 // Counted from the end of PyObject (a frame: from its start), by the headers of each version.
 namespace suspended {
@@ -21,7 +23,6 @@ constexpr std::uint32_t value_stack = 64, stack_top = 72, depth = 80;  // of a f
 constexpr std::uint32_t top = 64;  // of a frame: 3.11 a number of values, since 3.14 a pointer
 }  // namespace suspended
 
-constexpr std::uint64_t tag_bits = 7;  // of a reference since 3.14; objects are aligned to more
 constexpr std::uint64_t most_depth = 1U << 16U;
 constexpr std::int8_t executing = 0, yields_from = -1;  // since 3.13 the latter
 
@@ -99,7 +100,7 @@ AwaitChain await_chain(Objects& objects, std::uint64_t coroutine) {
   AwaitChain chain;
   std::unordered_set<std::uint64_t> seen;
   for (auto object = coroutine; object != 0;) {
-    if (!seen.insert(object).second || chain.frames.size() == most_frames) {
+    if (!seen.insert(object).second || chain.frames.size() == most_awaiting) {
       chain.whole = false;
       break;
     }

@@ -62,9 +62,11 @@ std::string folder_of(const PythonModule& module) {
   return inside.rfind("/" + std::string(top), 0) == 0 ? std::string(path) : "";
 }
 
-class Search {
+class DistributionSearch {
  public:
-  Search(const std::vector<PythonModule>& modules, const FileSystem& files, std::uint64_t limit);
+  DistributionSearch(const std::vector<PythonModule>& modules,
+                     const FileSystem& files,
+                     std::uint64_t limit);
 
   // Empty: none.
   std::string title_of(const PythonModule& module);
@@ -88,9 +90,9 @@ class Search {
   std::unordered_map<std::string, std::vector<Distribution>> folders_;
 };
 
-Search::Search(const std::vector<PythonModule>& modules,
-               const FileSystem& files,
-               std::uint64_t limit)
+DistributionSearch::DistributionSearch(const std::vector<PythonModule>& modules,
+                                       const FileSystem& files,
+                                       std::uint64_t limit)
     : files_(files), left_(limit) {
   for (const auto& module : modules) {
     const std::string folder = module.file ? folder_of(module) : "";
@@ -100,7 +102,7 @@ Search::Search(const std::vector<PythonModule>& modules,
   }
 }
 
-std::string Search::read(const std::string& path, std::uint64_t most) {
+std::string DistributionSearch::read(const std::string& path, std::uint64_t most) {
   const auto file = files_.open(TargetPath{path});
   if (!file) {
     if (file.error().kind != ErrorKind::not_found && file.error().kind != ErrorKind::unsupported) {
@@ -120,7 +122,7 @@ std::string Search::read(const std::string& path, std::uint64_t most) {
   return std::move(*text);
 }
 
-std::vector<Distribution>& Search::distributions_in(const std::string& folder) {
+std::vector<Distribution>& DistributionSearch::distributions_in(const std::string& folder) {
   const auto known = folders_.find(folder);
   if (known != folders_.end()) {
     return known->second;
@@ -144,7 +146,7 @@ std::vector<Distribution>& Search::distributions_in(const std::string& folder) {
   return found;
 }
 
-void Search::describe(Distribution& distribution) {
+void DistributionSearch::describe(Distribution& distribution) {
   if (distribution.described) {
     return;
   }
@@ -171,7 +173,7 @@ void Search::describe(Distribution& distribution) {
 }
 
 // A line is path,hash,size (CSV); only paths with a comma or a quote stand in quotes.
-void Search::read_record(Distribution& distribution) {
+void DistributionSearch::read_record(Distribution& distribution) {
   distribution.record.emplace();
   const std::string text = read(distribution.path + "/RECORD", record_bytes);
   for (std::size_t at = 0; at < text.size();) {
@@ -187,7 +189,7 @@ void Search::read_record(Distribution& distribution) {
   }
 }
 
-bool Search::lists(Distribution& distribution, const std::string& file) {
+bool DistributionSearch::lists(Distribution& distribution, const std::string& file) {
   if (!distribution.record) {
     read_record(distribution);
   }
@@ -196,9 +198,9 @@ bool Search::lists(Distribution& distribution, const std::string& file) {
 
 // Most distributions are called like their module: those are looked at before all others, whose
 // records are read only if need be.
-Distribution* Search::by_record(std::vector<Distribution>& all,
-                                const std::string& top,
-                                const std::string& file) {
+Distribution* DistributionSearch::by_record(std::vector<Distribution>& all,
+                                            const std::string& top,
+                                            const std::string& file) {
   for (const bool same_name : {true, false}) {
     for (auto& distribution : all) {
       if ((distribution.name == top) == same_name && lists(distribution, file)) {
@@ -209,7 +211,7 @@ Distribution* Search::by_record(std::vector<Distribution>& all,
   return nullptr;
 }
 
-Distribution* Search::by_name(std::vector<Distribution>& all, const std::string& top) {
+Distribution* DistributionSearch::by_name(std::vector<Distribution>& all, const std::string& top) {
   for (auto& distribution : all) {
     describe(distribution);
     if (distribution.tops.count(top) != 0) {
@@ -222,7 +224,7 @@ Distribution* Search::by_name(std::vector<Distribution>& all, const std::string&
   return same == all.end() ? nullptr : &*same;
 }
 
-std::string Search::title_of(const PythonModule& module) {
+std::string DistributionSearch::title_of(const PythonModule& module) {
   const std::string folder = module.file ? folder_of(module) : "";
   if (folder.empty()) {
     return "";
@@ -244,7 +246,7 @@ std::string Search::title_of(const PythonModule& module) {
 Distributions find_distributions(const std::vector<PythonModule>& modules,
                                  const FileSystem& files,
                                  std::uint64_t limit) {
-  Search search(modules, files, limit);
+  DistributionSearch search(modules, files, limit);
   Distributions found;
   for (const auto& module : modules) {
     auto title = search.title_of(module);

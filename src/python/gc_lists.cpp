@@ -5,6 +5,8 @@
 
 #include "python/gc_lists.hpp"
 
+#include "python/layouts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -31,8 +33,8 @@ const Places& places_of(const Layout& layout) {
   return layout.minor >= 14 ? in_3_14 : until_3_13;
 }
 
-constexpr std::uint32_t head_bytes = 16;  // PyGC_Head, before each object
-constexpr std::uint64_t flag_bits = 3;    // of both links
+constexpr std::uint32_t gc_head_bytes = 16;  // PyGC_Head, before each object
+constexpr std::uint64_t flag_bits = 3;       // of both links
 constexpr std::uint64_t most_objects = 50'000'000;
 constexpr int tries_for_youngest = 4;
 
@@ -40,13 +42,11 @@ constexpr int tries_for_youngest = 4;
 constexpr std::uint32_t in_runtime_3_8 = 344;
 constexpr std::array<std::uint32_t, 4> in_interpreter = {616, 616, 648, 112};  // 3.9 to 3.12
 // _Py_DebugOffsets.interpreter_state.gc
-constexpr std::uint32_t told_by_3_13 = 80, told_by_3_14 = 88;
-constexpr std::uint32_t newest_minor = 14;
-constexpr std::uint64_t largest_offset = std::uint64_t{1} << 20U;
+constexpr std::uint32_t gc_told_by_3_13 = 80, gc_told_by_3_14 = 88;
 
 // tp_flags, and what lies behind PyObject in a type and in the objects whose size they do not say.
 constexpr std::uint64_t is_list = 1U << 25U, is_dict = 1U << 29U, has_managed_dict = 1U << 4U;
-constexpr std::uint32_t list_allocated = 16, set_mask = 16, set_table = 24, set_small_table = 48;
+constexpr std::uint32_t list_allocated = 16, set_small_table = 48;
 constexpr std::string_view set_name{"frozenset", 10};  // with its end; "set" is the end of it
 constexpr std::uint64_t managed_bytes = 16;  // a dict and weak references before the object
 constexpr std::uint64_t largest_item_count = std::uint64_t{1} << 40U;
@@ -94,7 +94,7 @@ bool Walk::follow(std::uint64_t head) {
       return false;
     }
     at = next;
-    const std::uint64_t object = at + head_bytes;
+    const std::uint64_t object = at + gc_head_bytes;
     const std::uint64_t type = word(object + layout_.object.type);
     const TypeFacts* known = facts(type);
     if (known == nullptr) {
@@ -153,7 +153,7 @@ std::uint64_t Walk::table_bytes(std::uint64_t dict) {
 
 std::uint64_t Walk::bytes_of(std::uint64_t object, const TypeFacts& type) {
   const std::uint64_t body = object + layout_.object.bytes;
-  std::uint64_t bytes = head_bytes + type.basic;
+  std::uint64_t bytes = gc_head_bytes + type.basic;
   if (type.item != 0) {
     const auto count = static_cast<std::int64_t>(word(body));
     const auto items = static_cast<std::uint64_t>(count < 0 ? -count : count);
@@ -225,8 +225,8 @@ std::optional<std::uint64_t> gc_state_address(BlockReader& memory,
   if (layout.minor <= 12) {
     return interpreter + in_interpreter[layout.minor - 9];
   }
-  const auto told =
-      memory.value<std::uint64_t>(runtime + (layout.minor == 13 ? told_by_3_13 : told_by_3_14));
+  const auto told = memory.value<std::uint64_t>(
+      runtime + (layout.minor == 13 ? gc_told_by_3_13 : gc_told_by_3_14));
   return told && *told != 0 && *told < largest_offset ? std::optional(interpreter + *told)
                                                       : std::nullopt;
 }

@@ -9,7 +9,7 @@
 namespace tracso::python {
 namespace {
 
-constexpr std::string_view head = "tracso 1 ";
+constexpr std::string_view result_head = "tracso 1 ";
 
 // Takes one field after the other; nullopt in the outer optional: the form is broken.
 class Fields {
@@ -72,10 +72,10 @@ std::string bytes_of_surrogates(std::string_view text) {
 }
 
 Result<GdbAnswer> parse_gdb_result(std::string_view bytes) {
-  if (!bytes.starts_with(head)) {
+  if (!bytes.starts_with(result_head)) {
     return broken();
   }
-  Fields fields(bytes.substr(head.size()));
+  Fields fields(bytes.substr(result_head.size()));
   const auto version = fields.next();
   if (!version) {
     return broken();

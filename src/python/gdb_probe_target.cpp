@@ -17,11 +17,11 @@ namespace {
 
 using elf::MemoryImage;
 
-constexpr std::string_view action = "ask gdb for the Python modules of";
+constexpr std::string_view asking_gdb = "ask gdb for the Python modules of";
 
 Error refusal(const ProcessSource& process, ErrorKind kind, std::string reason, std::string hint) {
   return {kind,
-          std::string(action),
+          std::string(asking_gdb),
           fmt::format("process {}", process.pid()),
           std::move(reason),
           std::move(hint)};
@@ -177,7 +177,8 @@ Error not_permitted(const Target& target, std::string reason) {
 
 Result<GdbTarget> examine_gdb_target(const ProbeInput& input) {
   if (input.target.process == nullptr) {
-    return Error{ErrorKind::unsupported, std::string(action), input.executable, "nothing runs", ""};
+    return Error{
+        ErrorKind::unsupported, std::string(asking_gdb), input.executable, "nothing runs", ""};
   }
   const auto state = examine_state(*input.target.process);
   if (!state) {

@@ -1,5 +1,7 @@
 #include "python/gil.hpp"
 
+#include "python/layouts.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -22,9 +24,7 @@ constexpr std::array in_runtime = {
 constexpr std::uint32_t pointer_of_3_12 = 384;
 
 // _Py_DebugOffsets.interpreter_state.ceval_gil: bytes from its start.
-constexpr std::uint32_t told_by_3_13 = 112, told_since_3_14 = 120;
-constexpr std::uint32_t newest_minor = 14;
-constexpr std::uint64_t largest_offset = std::uint64_t{1} << 20U;
+constexpr std::uint32_t gil_told_by_3_13 = 112, gil_told_since_3_14 = 120;
 
 std::uint64_t address_of(Objects& objects, std::uint64_t runtime, std::uint64_t interpreter) {
   const auto minor = objects.layout().minor;
@@ -41,7 +41,8 @@ std::uint64_t address_of(Objects& objects, std::uint64_t runtime, std::uint64_t 
   if (minor < 12 || minor > newest_minor) {
     return 0;
   }
-  const auto offset = memory.pointer(runtime + (minor == 13 ? told_by_3_13 : told_since_3_14));
+  const auto offset =
+      memory.pointer(runtime + (minor == 13 ? gil_told_by_3_13 : gil_told_since_3_14));
   return offset == 0 || offset > largest_offset ? 0 : memory.pointer(interpreter + offset);
 }
 

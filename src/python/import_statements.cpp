@@ -1,6 +1,7 @@
 #include "python/import_statements.hpp"
 
 #include "base/text.hpp"
+#include "python/may_import.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +16,6 @@ struct LogicalLine {
   std::size_t indent = 0;
   std::string text;
 };
-
-bool is_word_character(char character) {
-  const auto byte = static_cast<unsigned char>(character);
-  return byte >= 0x80 || character == '_' || (character >= '0' && character <= '9') ||
-         (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
-}
 
 // Cuts source text into logical lines (Python language reference, 2.1 "Line structure").
 class LineReader {

@@ -72,9 +72,10 @@ std::uint32_t minor_of(std::string_view version) {
 }
 
 // Keeps what the look at one object after the other brings together.
-class Search {
+class InterpreterSearch {
  public:
-  explicit Search(const ProbeInput& input) : input_(input), process_(*input.target.process) {}
+  explicit InterpreterSearch(const ProbeInput& input)
+      : input_(input), process_(*input.target.process) {}
 
   Result<Interpreter> run();
 
@@ -98,7 +99,7 @@ class Search {
   bool any_32_bit_ = false;
 };
 
-std::optional<MemoryImage> Search::image_of(const Object& object) {
+std::optional<MemoryImage> InterpreterSearch::image_of(const Object& object) {
   auto image = MemoryImage::at_header(process_, object.mapping->start);
   if (!image) {
     const auto kind = image.error().kind;
@@ -113,10 +114,10 @@ std::optional<MemoryImage> Search::image_of(const Object& object) {
   return *image;
 }
 
-void Search::add(const Object& object,
-                 const MemoryImage& image,
-                 std::uint64_t address,
-                 std::string how) {
+void InterpreterSearch::add(const Object& object,
+                            const MemoryImage& image,
+                            std::uint64_t address,
+                            std::string how) {
   Runtime runtime;
   runtime.object = object.mapping->name;
   runtime.header = object.mapping->start;
@@ -134,7 +135,7 @@ void Search::add(const Object& object,
 }
 
 // Before 3.7 there was no _PyRuntime.
-void Search::recognize_old() {
+void InterpreterSearch::recognize_old() {
   for (const auto& [object, image] : images_) {
     if (image.symbol(process_, "Py_GetVersion")) {
       found_.implementation = Implementation::cpython;
@@ -145,7 +146,7 @@ void Search::recognize_old() {
   }
 }
 
-void Search::look_at(const Object& object) {
+void InterpreterSearch::look_at(const Object& object) {
   const auto image = image_of(object);
   if (!image) {
     return;
@@ -162,7 +163,7 @@ void Search::look_at(const Object& object) {
   add(object, *image, symbol->address, "symbol");
 }
 
-std::unique_ptr<File> Search::open(const Mapping& mapping) const {
+std::unique_ptr<File> InterpreterSearch::open(const Mapping& mapping) const {
   auto exact = process_.open_mapped({mapping.start, mapping.end, mapping.device, mapping.inode});
   if (exact) {
     return std::move(*exact);
@@ -179,7 +180,7 @@ std::unique_ptr<File> Search::open(const Mapping& mapping) const {
   return status && status->inode == mapping.inode ? std::move(*by_path) : nullptr;
 }
 
-void Search::look_into_file(const Object& object) {
+void InterpreterSearch::look_into_file(const Object& object) {
   const auto image = image_of(object);
   const auto file =
       image && image->elf_class() == ElfClass::elf64 ? open(*object.mapping) : nullptr;
@@ -193,7 +194,7 @@ void Search::look_into_file(const Object& object) {
   }
 }
 
-void Search::look_for_cookies() {
+void InterpreterSearch::look_for_cookies() {
   for (const auto& cookie : find_runtime_cookies(process_, input_.mappings)) {
     Runtime runtime;
     runtime.object = cookie.object;
@@ -205,7 +206,7 @@ void Search::look_for_cookies() {
   }
 }
 
-void Search::recognize_pypy() {
+void InterpreterSearch::recognize_pypy() {
   for (const auto& mapping : input_.mappings) {
     const auto name = base_name(mapping.name);
     if (name.rfind("libpypy", 0) == 0 && mapping.has_file()) {
@@ -218,7 +219,7 @@ void Search::recognize_pypy() {
   }
 }
 
-void Search::search_everywhere() {
+void InterpreterSearch::search_everywhere() {
   const auto objects = mapped_objects(input_);
   std::vector<std::uint64_t> headers;
   for (const auto& object : objects) {
@@ -244,7 +245,7 @@ void Search::search_everywhere() {
   }
 }
 
-Result<Interpreter> Search::run() {
+Result<Interpreter> InterpreterSearch::run() {
   search_everywhere();
   if (!any_readable_ && failure_) {
     return *failure_;
@@ -274,7 +275,7 @@ Result<Interpreter> find_interpreter(const ProbeInput& input) {
     return Error{
         ErrorKind::unsupported, "look for Python in", input.executable, "no process runs", ""};
   }
-  return Search(input).run();
+  return InterpreterSearch(input).run();
 }
 
 std::string version_text(std::uint32_t version) {

@@ -11,7 +11,7 @@ namespace {
 // move fields (3.14 moved interpreter.modules), so nothing here is believed without the self-check
 // of memory_locate.cpp.
 // clang-format off
-constexpr std::array rows = {
+constexpr std::array known_layouts = {
     Layout{.minor = 8, .free_threaded = false,
            .interpreter = {.head = 32, .next = 0, .id = 16, .threads = 8, .modules = 56, .sysdict = 72},
            .object = {.bytes = 16, .type = 8, .cached_keys = 872, .ascii = 48, .compact = 72},
@@ -101,8 +101,6 @@ constexpr std::array debug_offsets = {
 // Of _Py_DebugOffsets, in every version: bytes from its start.
 constexpr std::uint32_t version_at = 8, free_threaded_at = 16, head_at = 40, id_at = 56,
                         next_at = 64, threads_at = 72;
-// The structures have some ten thousand bytes; more means that these are not offsets.
-constexpr std::uint64_t largest_offset = std::uint64_t{1} << 20;
 
 class Words {
  public:
@@ -151,14 +149,15 @@ void take_all(const DebugOffsets& places, Words& words, Layout& layout) {
 }  // namespace
 
 std::span<const Layout> layouts() {
-  return rows;
+  return known_layouts;
 }
 
 const Layout* find_layout(std::uint32_t minor, bool free_threaded) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Layout& row) {
-    return row.minor == minor && row.free_threaded == free_threaded;
-  });
-  return found == rows.end() ? nullptr : &*found;
+  const auto found =
+      std::find_if(known_layouts.begin(), known_layouts.end(), [&](const Layout& row) {
+        return row.minor == minor && row.free_threaded == free_threaded;
+      });
+  return found == known_layouts.end() ? nullptr : &*found;
 }
 
 std::optional<Layout> layout_from_debug_offsets(std::span<const std::uint64_t> words) {

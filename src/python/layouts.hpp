@@ -9,6 +9,17 @@
 
 namespace tracso::python {
 
+/// The first and the latest 3.x whose structures are known.
+constexpr std::uint32_t oldest_minor = 8, newest_minor = 14;
+/// Structures have some ten thousand bytes; what says more is no offset in one.
+constexpr std::uint64_t largest_offset = std::uint64_t{1} << 20U;
+/// The first field of a module, behind PyObject.
+constexpr std::uint32_t module_dict = 0;
+/// Of a set, counted from the end of PyObject, in every version.
+constexpr std::uint32_t set_fill = 0, set_mask = 16, set_table = 24;
+/// Since 3.14 references in frames have tags in the lowest bits; objects never do.
+constexpr std::uint64_t tag_bits = 7;
+
 /// _PyRuntimeState and PyInterpreterState (Include/internal/pycore_runtime.h, pycore_interp.h).
 struct InterpreterLayout {
   std::uint32_t head = 0;     ///< _PyRuntimeState.interpreters.head

@@ -5,12 +5,6 @@
 namespace tracso::python {
 namespace {
 
-bool is_word_character(char character) {
-  const auto byte = static_cast<unsigned char>(character);
-  return byte >= 0x80 || character == '_' || (character >= '0' && character <= '9') ||
-         (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
-}
-
 bool is_word(std::string_view source, std::size_t at, std::size_t length) {
   return (at == 0 || !is_word_character(source[at - 1])) &&
          (at + length == source.size() || !is_word_character(source[at + length]));

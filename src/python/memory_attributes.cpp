@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t is_heap_type = std::uint64_t{1} << 9, managed_dict = std::uint64_t{1} << 4,
                         inline_values = std::uint64_t{1} << 2;
-constexpr std::uint64_t largest_offset = 65536;
+constexpr std::uint64_t largest_in_object = 65536;
 constexpr std::uint64_t most_shared_keys = 64;
 
 }  // namespace
@@ -21,7 +21,7 @@ InstanceStorage Objects::storage(std::uint64_t object) {
   const auto type_flags = flags(type);
   if (layout_.minor < 11 || (type_flags & managed_dict) == 0) {
     const auto offset = memory_.pointer(type + layout_.object.bytes + body::type_dictoffset);
-    const bool usable = offset > 0 && offset < largest_offset;
+    const bool usable = offset > 0 && offset < largest_in_object;
     return {usable ? memory_.pointer(object + offset) : 0, 0};
   }
   if (layout_.minor == 11) {

@@ -18,25 +18,25 @@ constexpr std::uint64_t most_slots = std::uint64_t{1} << 26;
 constexpr int most_probes = 256;
 constexpr std::int64_t empty_slot = -1;
 
-constexpr std::array<std::string_view, name_count> names = {"",
-                                                            "__file__",
-                                                            "__spec__",
-                                                            "origin",
-                                                            "hexversion",
-                                                            "modules",
-                                                            "__name__",
-                                                            "name",
-                                                            "asyncio.tasks",
-                                                            "_all_tasks",
-                                                            "_scheduled_tasks",
-                                                            "_eager_tasks",
-                                                            "data",
-                                                            "_thread_id",
-                                                            "greenlet",
-                                                            "__module__",
-                                                            "threading",
-                                                            "_active",
-                                                            "_name"};
+constexpr std::array<std::string_view, name_count> texts_of_names = {"",
+                                                                     "__file__",
+                                                                     "__spec__",
+                                                                     "origin",
+                                                                     "hexversion",
+                                                                     "modules",
+                                                                     "__name__",
+                                                                     "name",
+                                                                     "asyncio.tasks",
+                                                                     "_all_tasks",
+                                                                     "_scheduled_tasks",
+                                                                     "_eager_tasks",
+                                                                     "data",
+                                                                     "_thread_id",
+                                                                     "greenlet",
+                                                                     "__module__",
+                                                                     "threading",
+                                                                     "_active",
+                                                                     "_name"};
 
 }  // namespace
 
@@ -49,7 +49,7 @@ Name Objects::name_of(std::uint64_t key) {
   // The length first: most keys are other names and need no reading of their characters.
   const auto length = memory_.value<std::uint64_t>(key + layout_.object.bytes).value_or(0);
   for (std::size_t i = 1; i < name_count; ++i) {
-    if (names[i].size() == length && text(key) == names[i]) {
+    if (texts_of_names[i].size() == length && text(key) == texts_of_names[i]) {
       name = static_cast<Name>(i);
     }
   }

@@ -6,6 +6,8 @@
 #include "python/memory_frames.hpp"
 
 #include "base/byte_view.hpp"
+#include "python/address_space.hpp"
+#include "python/layouts.hpp"
 #include "python/line_tables.hpp"
 #include "python/memory_locate.hpp"
 
@@ -19,13 +21,10 @@ namespace tracso::python {
 namespace {
 
 constexpr std::size_t most_threads = 16384;  // of all interpreters
-constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t longest_line_table = std::uint64_t{4} << 20;
 // glibc and musl keep what pthread_self() names right below the thread pointer of processors other
 // than x86, where it is the pointer itself. No two threads are as near as this.
 constexpr std::uint64_t longest_thread_block = 8192;
-// Since 3.14 references in frames have tags in the lowest bits; objects never do.
-constexpr std::uint64_t tag_bits = 7;
 // Frames of this owner and above run no Python code: they mark where C called the interpreter
 // ("<shim>", 3.12 and later).
 constexpr std::uint8_t first_owner_without_code = 3;

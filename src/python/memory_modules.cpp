@@ -14,11 +14,11 @@ namespace tracso::python {
 namespace {
 
 // How much of an object is fetched ahead: enough for all but the longest.
-constexpr std::uint64_t text_bytes = 192, before_object = 32, object_bytes = 96;
+constexpr std::uint64_t module_text_bytes = 192, before_object = 32, object_bytes = 96;
 constexpr std::uint64_t shared_keys_bytes = 320, values_bytes = 96;
 // Hashes are learnt from the smallest dict among so many.
 constexpr std::size_t teachers = 64;
-constexpr std::array wanted = {Name::file, Name::spec};
+constexpr std::array attributes_wanted = {Name::file, Name::spec};
 constexpr std::array wanted_of_spec = {Name::origin};
 
 // One entry of sys.modules on its way to a row.
@@ -82,7 +82,7 @@ bool Pass::read(std::uint64_t modules) {
 
 void Pass::fetch_objects() {
   for (const auto& item : items_) {
-    memory_.plan(item.entry.key, text_bytes);
+    memory_.plan(item.entry.key, module_text_bytes);
     memory_.plan(item.entry.value - before_object, object_bytes);
   }
   memory_.fetch();
@@ -110,20 +110,20 @@ void Pass::learn_hashes() {
   std::sort(smallest.begin(), smallest.end());
   for (const auto& [count, dict] : smallest) {
     const auto entries = objects_.entries(dict);
-    if (entries && objects_.learn(*entries, wanted)) {
+    if (entries && objects_.learn(*entries, attributes_wanted)) {
       return;
     }
   }
 }
 
 void Pass::fetch_entries() {
-  for (const auto name : wanted) {
+  for (const auto name : attributes_wanted) {
     for (const auto& item : items_) {
       objects_.plan_slot(item.dict, name);
     }
   }
   memory_.fetch();
-  for (const auto name : wanted) {
+  for (const auto name : attributes_wanted) {
     for (const auto& item : items_) {
       objects_.plan_entry(item.dict, name);
     }
@@ -140,9 +140,9 @@ Found Pass::class_attribute(std::uint64_t type, Name name) {
   std::array<Found, 2> attributes;
   for (const auto base : objects_.method_resolution_order(type)) {
     const auto dict = objects_.type_dict(base);
-    for (std::size_t i = 0; dict != 0 && i < wanted.size(); ++i) {
+    for (std::size_t i = 0; dict != 0 && i < attributes_wanted.size(); ++i) {
       if (attributes[i].state != Lookup::found) {
-        attributes[i] = objects_.find(dict, wanted[i]);
+        attributes[i] = objects_.find(dict, attributes_wanted[i]);
       }
     }
   }
@@ -160,8 +160,8 @@ void Pass::find_attributes() {
   for (auto& item : items_) {
     item.file = attribute(item, Name::file);
     item.spec = attribute(item, Name::spec);
-    memory_.plan(item.file.object, text_bytes);
-    memory_.plan(item.spec.object - before_object, before_object + text_bytes);
+    memory_.plan(item.file.object, module_text_bytes);
+    memory_.plan(item.spec.object - before_object, before_object + module_text_bytes);
   }
   memory_.fetch();
 }
@@ -202,7 +202,7 @@ void Pass::find_origins() {
   for (auto& item : items_) {
     if (item.spec.object != 0) {
       item.origin = objects_.instance_attribute(item.spec.object, Name::origin);
-      memory_.plan(item.origin.object, text_bytes);
+      memory_.plan(item.origin.object, module_text_bytes);
     }
   }
   memory_.fetch();

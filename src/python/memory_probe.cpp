@@ -7,6 +7,7 @@
 #include "python/memory_probe.hpp"
 
 #include "python/interpreter.hpp"
+#include "python/layouts.hpp"
 #include "python/memory_locate.hpp"
 #include "python/memory_modules.hpp"
 
@@ -31,7 +32,6 @@ constexpr std::chrono::seconds longest_stop{1};
 constexpr int tries_to_locate = 8;
 constexpr int tries_before_scan = 2;
 constexpr std::chrono::milliseconds between_tries{2};
-constexpr std::uint32_t oldest_minor = 8;
 
 // A runtime whose layout is known, ready to be read again and again.
 struct Source {

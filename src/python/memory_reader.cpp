@@ -1,14 +1,13 @@
 #include "python/memory_reader.hpp"
 
+#include "python/address_space.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace tracso::python {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
-// No user memory lies above on any 64-bit Linux.
-constexpr std::uint64_t highest_address = std::uint64_t{1} << 56;
 // Longer reads are one piece anyway and would push everything else out.
 constexpr std::uint64_t longest_cached = 32768;
 constexpr std::uint64_t longest_planned = std::uint64_t{1} << 20;

@@ -13,15 +13,16 @@
 namespace tracso::python {
 namespace {
 
-constexpr std::uint32_t newest_minor = 13;  // since then locks are one byte, parked elsewhere
-constexpr std::uint64_t object_bytes = 64;
+constexpr std::uint32_t newest_with_lock_objects =
+    13;  // since then locks are one byte, parked elsewhere
+constexpr std::uint64_t lock_object_bytes = 64;
 constexpr std::size_t looked_at = 128;  // words of a frame
 
 // Counted from the end of PyObject.
 constexpr std::uint32_t lock_semaphore = 0, lock_owner = 8, lock_count = 16;
 constexpr std::uint32_t method_self = 8;  // of PyCFunctionObject
 
-struct Candidate {
+struct FoundLock {
   std::uint64_t object = 0;
   bool reentrant = false;
 };
@@ -30,13 +31,13 @@ class LockFinder {
  public:
   explicit LockFinder(Objects& objects) : objects_(objects), memory_(objects.memory()) {}
 
-  std::optional<Candidate> in_frame(std::uint64_t locals, std::uint64_t word) {
+  std::optional<FoundLock> in_frame(std::uint64_t locals, std::uint64_t word) {
     std::array<std::uint64_t, looked_at> slots{};
     memory_.plan(locals, sizeof slots);
     memory_.fetch();
     for (std::size_t i = 0; i < slots.size(); ++i) {
       slots[i] = memory_.pointer(locals + 8 * i);
-      memory_.plan(slots[i], object_bytes);
+      memory_.plan(slots[i], lock_object_bytes);
     }
     memory_.fetch();
     for (const auto slot : slots) {
@@ -57,13 +58,13 @@ class LockFinder {
   }
 
  private:
-  std::optional<Candidate> as_lock(std::uint64_t object, std::uint64_t word) {
+  std::optional<FoundLock> as_lock(std::uint64_t object, std::uint64_t word) {
     if (field(object, lock_semaphore) != word) {
       return std::nullopt;
     }
     const auto type = objects_.type_name(objects_.type_of(object));
     const bool reentrant = type == "_thread.RLock";
-    return reentrant || type == "_thread.lock" ? std::optional(Candidate{object, reentrant})
+    return reentrant || type == "_thread.lock" ? std::optional(FoundLock{object, reentrant})
                                                : std::nullopt;
   }
 
@@ -74,7 +75,7 @@ class LockFinder {
 }  // namespace
 
 void RuntimeReader::find_locks(const std::vector<WordWait>& waits, std::vector<PythonLock>& into) {
-  if (objects_.layout().minor > newest_minor) {
+  if (objects_.layout().minor > newest_with_lock_objects) {
     return;
   }
   objects_.forget_objects();

@@ -2,14 +2,14 @@
 // them to itself: threading._active is a dict from pthread_self() to the Thread
 // (Lib/threading.py), whose attribute _name is the text.
 
+#include "python/layouts.hpp"
 #include "python/memory_locate.hpp"
 #include "python/runtime_stacks.hpp"
 
 namespace tracso::python {
 namespace {
 
-constexpr std::uint32_t module_dict = 0;  // the first field of a module, behind PyObject
-constexpr std::size_t most_threads = 65536;
+constexpr std::size_t most_named_threads = 65536;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void RuntimeReader::read_names(ThreadStacks& into) {
     const auto active = objects_.find(names, Name::active_threads).object;
     // A thread that comes or goes changes the dict: what is there is still true of the others.
     const auto entries = objects_.entries(active, Count::any);
-    if (!entries || entries->size() > most_threads) {
+    if (!entries || entries->size() > most_named_threads) {
       continue;
     }
     for (const auto& entry : *entries) {

@@ -15,9 +15,8 @@
 namespace tracso::python {
 namespace {
 
-constexpr int readings = 4;  // at most, of each stack
-constexpr std::size_t most_frames = 10000;
-constexpr std::uint64_t code_bytes = 240, text_bytes = 128, table_bytes = 256;
+constexpr std::size_t most_stack_frames = 10000;
+constexpr std::uint64_t planned_code = 240, planned_text = 128, planned_table = 256;
 
 // The same stack: the same functions called at the same places.
 bool agree(const Stack& one, const Stack& other) {
@@ -47,7 +46,7 @@ std::vector<RuntimeReader::Taken> RuntimeReader::take_stacks(
       if (!taken[i].torn) {
         continue;
       }
-      auto stack = read_stack(objects_, states[i].address, most_frames);
+      auto stack = read_stack(objects_, states[i].address, most_stack_frames);
       taken[i].torn = round == 0 || !agree(stack, taken[i].stack);
       taken[i].stack = std::move(stack);
       any_torn = any_torn || taken[i].torn;
@@ -97,15 +96,15 @@ void RuntimeReader::fetch_codes(const std::vector<Taken>& taken) {
   for (const auto& one : taken) {
     for (const auto& frame : one.stack.frames) {
       if (codes.insert(frame.code).second) {
-        memory_.plan(frame.code, code_bytes);
+        memory_.plan(frame.code, planned_code);
       }
     }
   }
   memory_.fetch();
   for (const auto code : codes) {
-    memory_.plan(memory_.pointer(code + layout.filename), text_bytes);
-    memory_.plan(name_of(code), text_bytes);
-    memory_.plan(memory_.pointer(code + layout.line_table), table_bytes);
+    memory_.plan(memory_.pointer(code + layout.filename), planned_text);
+    memory_.plan(name_of(code), planned_text);
+    memory_.plan(memory_.pointer(code + layout.line_table), planned_table);
   }
   memory_.fetch();
 }
@@ -179,7 +178,7 @@ void RuntimeReader::take_held(pid_t thread) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     if (ids_[i] == thread) {
       objects_.forget_objects();
-      held_.push_back({i, {read_stack(objects_, states_[i].address, most_frames), false}});
+      held_.push_back({i, {read_stack(objects_, states_[i].address, most_stack_frames), false}});
     }
   }
 }

@@ -15,6 +15,9 @@
 
 namespace tracso::python {
 
+/// At most, of each stack and of tasks, until two in a row agree.
+constexpr int readings = 4;
+
 /// One runtime (a process may have several, rarely).
 class RuntimeReader {
  public:

@@ -1,5 +1,6 @@
 // The tasks of asyncio of one runtime, read until two readings in a row agree, as stacks are.
 
+#include "python/layouts.hpp"
 #include "python/memory_locate.hpp"
 #include "python/runtime_stacks.hpp"
 
@@ -10,8 +11,7 @@
 namespace tracso::python {
 namespace {
 
-constexpr int readings = 4;  // at most
-constexpr std::uint32_t first_with_lists = 14, newest_minor = 14;
+constexpr std::uint32_t first_with_lists = 14;
 
 // The tasks that are as they were a reading before, by address.
 using Settled = std::map<std::uint64_t, bool>;

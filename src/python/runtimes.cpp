@@ -1,5 +1,7 @@
 #include "python/runtimes.hpp"
 
+#include "python/layouts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +9,6 @@
 
 namespace tracso::python {
 namespace {
-
-constexpr std::uint32_t oldest_minor = 8;
 
 bool is_too_old(const Interpreter& interpreter) {
   const auto old = [](const Runtime& runtime) {

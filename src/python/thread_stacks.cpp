@@ -11,8 +11,8 @@
 namespace tracso::python {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20U;
-constexpr std::size_t most_lines = std::size_t{1} << 16U;
+constexpr std::uint64_t most_stack_bytes = std::uint64_t{256} << 20U;
+constexpr std::size_t most_stack_lines = std::size_t{1} << 16U;
 
 }  // namespace
 
@@ -68,8 +68,8 @@ class ThreadStackReader::Reading {
  private:
   ReadLimits limits() const {
     ReadLimits limits;
-    limits.bytes = most_bytes;
-    limits.lines = most_lines;
+    limits.bytes = most_stack_bytes;
+    limits.lines = most_stack_lines;
     limits.deadline = std::chrono::steady_clock::now() + input_.timeout;
     return limits;
   }

@@ -16,10 +16,10 @@
 namespace tracso::python {
 namespace {
 
-constexpr const char* action = "read the traced lines of";
-constexpr int readings = 4;
+constexpr const char* reading_lines = "read the traced lines of";
+constexpr int readings_of_lines = 4;
 constexpr std::uint64_t most_buckets = std::uint64_t{1} << 26U, most_traces = 20'000'000;
-constexpr std::size_t most_domains = 64, most_lines = 1'000'000;
+constexpr std::size_t most_domains = 64, most_traced_lines = 1'000'000;
 
 // struct _PyTraceMalloc_Config: initialized, tracing, max_nframe, each an int.
 struct Config {
@@ -30,11 +30,11 @@ constexpr std::int32_t most_frames_allowed = 65535;
 
 // _PyRuntimeState.tracemalloc (Include/internal/pycore_runtime_structs.h; 3.12 and 3.13:
 // pycore_runtime.h), and in there.
-struct InRuntime {
+struct TracesPlace {
   std::uint32_t minor = 0, at = 0;
 };
 
-constexpr std::array<InRuntime, 4> in_runtime = {
+constexpr std::array<TracesPlace, 4> traces_places = {
     {{12, 2768}, {13, 10080}, {14, 10296}, {14, 26288}}};  // the last: a debug build
 constexpr std::uint32_t traces_at = 184, domains_at = 192;
 
@@ -80,7 +80,7 @@ class Reading {
   }
 
   Error error(ErrorKind kind, std::string reason) const {
-    return {kind, action, fmt::format("process {}", process_.pid()), std::move(reason), ""};
+    return {kind, reading_lines, fmt::format("process {}", process_.pid()), std::move(reason), ""};
   }
 
   Result<Tables> tables_of(const LivingRuntime& runtime);
@@ -155,7 +155,7 @@ Result<Tables> Reading::tables_of(const LivingRuntime& runtime) {
     return tables_in_file(runtime);
   }
   bool found = false;
-  for (const InRuntime& place : in_runtime) {
+  for (const TracesPlace& place : traces_places) {
     const auto at = runtime.runtime.address + place.at;
     const auto config = place.minor == minor_ && !runtime.located.layout.free_threaded
                             ? words_.value<Config>(at)
@@ -229,7 +229,7 @@ TracedLines Reading::described(const ByTraceback& sums, const Layout& layout) {
     const auto frames = words_.value<std::uint16_t>(traceback + frame_count_at);
     const auto file = words_.pointer(traceback + frames_at);
     const auto line = words_.value<std::uint32_t>(traceback + frames_at + line_at);
-    if (!frames || *frames == 0 || !line || lines.size() >= most_lines) {
+    if (!frames || *frames == 0 || !line || lines.size() >= most_traced_lines) {
       out.moved = true;
       continue;
     }
@@ -248,7 +248,7 @@ TracedLines Reading::described(const ByTraceback& sums, const Layout& layout) {
 }
 
 Result<TracedLines> Reading::read() {
-  const auto living = find_living_runtimes(input_, words_, action);
+  const auto living = find_living_runtimes(input_, words_, reading_lines);
   if (!living) {
     return living.error();
   }
@@ -262,7 +262,7 @@ Result<TracedLines> Reading::read() {
   }
   ByTraceback sums;
   bool whole = false;
-  for (int i = 0; i < readings && !whole && !blocks_.exhausted(); ++i) {
+  for (int i = 0; i < readings_of_lines && !whole && !blocks_.exhausted(); ++i) {
     blocks_.forget();
     sums.clear();
     traces_seen_ = traces_expected_ = 0;

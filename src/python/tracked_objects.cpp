@@ -15,14 +15,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* action = "count the Python objects of";
-constexpr int tries_running = 6, tries_stopped = 6;
-constexpr std::chrono::seconds longest_stop{2};
-constexpr std::chrono::milliseconds between_tries{2};
+constexpr const char* counting_objects = "count the Python objects of";
+constexpr int walks_running = 6, walks_stopped = 6;
+constexpr std::chrono::seconds longest_walk_stopped{2};
+constexpr std::chrono::milliseconds between_walks{2};
 constexpr std::size_t most_types = 100'000;
 
 // What one pass over all interpreters gave.
-struct Pass {
+struct ObjectWalk {
   TypeSums sums;
   WalkState state = WalkState::whole;
 };
@@ -43,17 +43,17 @@ class TrackedObjectReader::Reading {
  private:
   Error error(ErrorKind kind, std::string reason, std::string hint = "") const {
     return {kind,
-            action,
+            counting_objects,
             fmt::format("process {}", process_.pid()),
             std::move(reason),
             std::move(hint)};
   }
 
   std::optional<Error> find_lists();
-  Pass pass();
-  Pass best_of(int tries, Clock::time_point deadline);
+  ObjectWalk pass();
+  ObjectWalk best_of(int tries, Clock::time_point deadline);
   Result<TrackedObjects> stopped_reading(Clock::time_point deadline);
-  TrackedObjects described(const Pass& pass);
+  TrackedObjects described(const ObjectWalk& pass);
 
   const ProbeInput& input_;
   const ProcessSource& process_;
@@ -71,7 +71,7 @@ std::optional<Error> TrackedObjectReader::Reading::find_lists() {
   limits.deadline = Clock::now() + input_.timeout;
   words_.restart(limits);
   lists_.clear();
-  auto living = find_living_runtimes(input_, words_, action);
+  auto living = find_living_runtimes(input_, words_, counting_objects);
   if (!living) {
     return living.error();
   }
@@ -101,8 +101,8 @@ std::optional<Error> TrackedObjectReader::Reading::find_lists() {
   return std::nullopt;
 }
 
-Pass TrackedObjectReader::Reading::pass() {
-  Pass all;
+ObjectWalk TrackedObjectReader::Reading::pass() {
+  ObjectWalk all;
   for (const auto& [gc, layout] : lists_) {
     all.state = std::max(all.state, walk_gc_lists(blocks_, *layout, gc, all.sums));
   }
@@ -110,13 +110,13 @@ Pass TrackedObjectReader::Reading::pass() {
 }
 
 // The first whole one, else the best.
-Pass TrackedObjectReader::Reading::best_of(int tries, Clock::time_point deadline) {
+ObjectWalk TrackedObjectReader::Reading::best_of(int tries, Clock::time_point deadline) {
   BlockLimits limits;
   limits.deadline = deadline;
-  Pass best{{}, WalkState::moved};
+  ObjectWalk best{{}, WalkState::moved};
   for (int i = 0; i < tries && best.state != WalkState::whole; ++i) {
     blocks_.restart(limits);
-    Pass now = pass();
+    ObjectWalk now = pass();
     if (i == 0 || now.state < best.state) {
       best = std::move(now);
     }
@@ -133,7 +133,7 @@ Result<TrackedObjects> TrackedObjectReader::Reading::stopped_reading(Clock::time
     return error(ErrorKind::interrupted, reason);
   }
   std::chrono::nanoseconds stopped{0};
-  for (int tries = 0; tries < tries_stopped && Clock::now() < deadline; ++tries) {
+  for (int tries = 0; tries < walks_stopped && Clock::now() < deadline; ++tries) {
     const auto start = Clock::now();
     auto stop = stopper_(process_.pid());
     if (!stop) {
@@ -141,7 +141,7 @@ Result<TrackedObjects> TrackedObjectReader::Reading::stopped_reading(Clock::time
                    fmt::format("{}, and it cannot be stopped: {}", reason, stop.error().reason),
                    stop.error().hint);
     }
-    const Pass now = best_of(1, std::min(deadline, start + longest_stop));
+    const ObjectWalk now = best_of(1, std::min(deadline, start + longest_walk_stopped));
     stop->reset();
     stopped += Clock::now() - start;
     if (now.state == WalkState::whole) {
@@ -150,7 +150,7 @@ Result<TrackedObjects> TrackedObjectReader::Reading::stopped_reading(Clock::time
       return out;
     }
     // Stopped within a collection or between two links: it must go on a little.
-    std::this_thread::sleep_for(between_tries * (1 << tries));
+    std::this_thread::sleep_for(between_walks * (1 << tries));
   }
   return error(ErrorKind::interrupted,
                blocks_.exhausted() ? "it has more objects than are ever read"
@@ -158,7 +158,7 @@ Result<TrackedObjects> TrackedObjectReader::Reading::stopped_reading(Clock::time
                                      "stopped");
 }
 
-TrackedObjects TrackedObjectReader::Reading::described(const Pass& pass) {
+TrackedObjects TrackedObjectReader::Reading::described(const ObjectWalk& pass) {
   TrackedObjects out;
   out.version = version_text(runtimes_.front().located.version);
   out.youngest_moved = pass.state != WalkState::whole;
@@ -185,7 +185,7 @@ Result<TrackedObjects> TrackedObjectReader::Reading::read() {
   if (auto failed = find_lists()) {
     return *failed;
   }
-  const Pass running = best_of(tries_running, deadline);
+  const ObjectWalk running = best_of(walks_running, deadline);
   if (running.state == WalkState::moved) {
     return blocks_.exhausted() ? error(ErrorKind::interrupted,
                                        fmt::format("not counted within {} ms and 1 GB of objects",

@@ -13,7 +13,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t label_columns = 10, number_columns = 12, name_columns = 18;
+constexpr std::size_t number_columns = 12, changed_name_columns = 18;
 constexpr std::size_t most_rows = 10;
 
 // "+1.2 MB", "-3.0 KB"; with one look only how much there is.
@@ -60,7 +60,7 @@ class Lines {
 
   void part(std::string_view name, const Change& change, std::string_view says) {
     add("",
-        pad_right(name, name_columns) + pad_left(bytes_text(change), number_columns) +
+        pad_right(name, changed_name_columns) + pad_left(bytes_text(change), number_columns) +
             (says.empty() ? "" : "  " + std::string(says)));
   }
 

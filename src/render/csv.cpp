@@ -13,20 +13,9 @@
 namespace tracso {
 namespace {
 
-constexpr std::string_view head =
+constexpr std::string_view columns_line =
     "soname,path,size,in_degree,out_degree,sources,resident,private,kind,state,loaded,baseline,"
     "first_cause,build_id,used,calls_in,calls_out,called_by\n";
-
-std::string csv_field(std::string_view field) {
-  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
-    return std::string(field);
-  }
-  std::string out = "\"";
-  for (const char c : field) {
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return out + '"';
-}
 
 std::string number(const std::optional<std::uint64_t>& value) {
   return value ? fmt::format("{}", *value) : "";
@@ -76,7 +65,7 @@ std::string row(const Trace& trace, const Summary& summary, NodeId id) {
 }  // namespace
 
 Result<std::string> CsvRenderer::trace(const Trace& trace, const Summary& summary) const {
-  std::string out(head);
+  std::string out(columns_line);
   for (const DependedOn& library : summary.libraries) {
     out += row(trace, summary, library.node);
   }
@@ -86,7 +75,7 @@ Result<std::string> CsvRenderer::trace(const Trace& trace, const Summary& summar
 Result<std::string> CsvRenderer::why(const Trace& trace,
                                      const Summary& summary,
                                      const WhyAnswer& answer) const {
-  std::string out(head);
+  std::string out(columns_line);
   for (const WhyMatch& match : answer.matches) {
     out += row(trace, summary, match.node);
   }

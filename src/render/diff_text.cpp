@@ -12,7 +12,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t name_columns = 40;
+constexpr std::size_t diff_name_columns = 40;
 
 // "+1.2 MB", "-17 B"; "" where nothing is known or nothing has changed.
 std::string growth(const BytesChange& bytes) {
@@ -144,7 +144,7 @@ void DiffReport::memory() {
   }
   has_grown_ = rows.size() > 1 || is_news(then.private_bytes, now.private_bytes);
   if (has_grown_) {
-    out_ += "\n" + table(rows, {name_columns, 0, options_.color, options_.unicode});
+    out_ += "\n" + table(rows, {diff_name_columns, 0, options_.color, options_.unicode});
   }
 }
 
@@ -173,7 +173,7 @@ void DiffReport::libraries(std::string_view name,
     }
     rows.push_back(std::move(row));
   }
-  out_ += table(rows, {name_columns, 0, options_.color, options_.unicode});
+  out_ += table(rows, {diff_name_columns, 0, options_.color, options_.unicode});
   more(changes.size());
 }
 
@@ -191,7 +191,7 @@ void DiffReport::packages() {
                                      one.libraries_before,
                                      one.libraries_after));
   }
-  out_ += table(rows, {name_columns, 0, options_.color, options_.unicode});
+  out_ += table(rows, {diff_name_columns, 0, options_.color, options_.unicode});
   more(diff_.packages.size());
 }
 

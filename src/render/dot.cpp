@@ -22,7 +22,7 @@ namespace tracso {
 namespace {
 
 constexpr std::size_t crowded = 60;
-constexpr std::size_t label_columns = 48;
+constexpr std::size_t node_columns = 48;
 
 class Picture {
  public:
@@ -125,7 +125,7 @@ bool Picture::folds(EdgeId id) const {
 
 std::string Picture::label(NodeId id) const {
   const Node& node = trace_.graph[id];
-  std::vector<std::string> lines{cut_middle(shown_name(node), label_columns, options_.unicode)};
+  std::vector<std::string> lines{cut_middle(shown_name(node), node_columns, options_.unicode)};
   std::string second = is_missing(node) ? "not found" : shown_size(node);
   std::vector<std::string> folded;
   for (const EdgeId edge : trace_.graph.effects_of(id)) {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "render/descriptor_words.hpp"
 #include "render/text/columns.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -28,17 +29,6 @@ std::string kinds_text(const std::vector<Descriptor>& descriptors) {
     }
   }
   return join(parts, ", ");
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string out = "\"";
-  for (const char c : text) {
-    out += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return out + "\"";
 }
 
 std::string number_or_empty(const std::optional<std::uint64_t>& number) {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/wrap.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -25,20 +26,16 @@ Style style_of(Finding::Severity severity) {
   return Style::plain;
 }
 
-std::string counted(std::size_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
-std::string head(const Trace& trace) {
+std::string findings_line(const Trace& trace) {
   std::array<std::size_t, 3> counts{};
   for (const Finding& finding : trace.findings) {
     ++counts[static_cast<std::size_t>(finding.severity)];
   }
   return fmt::format("{}: {}, {}, {}",
                      printable(trace.target),
-                     counted(counts[0], "error"),
-                     counted(counts[1], "warning"),
-                     counted(counts[2], "note"));
+                     counted(counts[0], "error", "errors"),
+                     counted(counts[1], "warning", "warnings"),
+                     counted(counts[2], "note", "notes"));
 }
 
 std::string paragraph(const RenderOptions& options, const Finding& finding) {
@@ -78,7 +75,7 @@ std::string_view severity_word(Finding::Severity severity) {
 }
 
 std::string findings_text(const RenderOptions& options, const Trace& trace) {
-  const std::string first = wrapped(head(trace), {options.width, 0, 2});
+  const std::string first = wrapped(findings_line(trace), {options.width, 0, 2});
   std::string out = paint(options.color, Style::bold, first) + "\n";
   const bool nothing_wrong =
       std::all_of(trace.findings.begin(), trace.findings.end(), [](const Finding& finding) {

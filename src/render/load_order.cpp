@@ -14,8 +14,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t name_columns = 32, chain_indent = 27;
-constexpr double second = 1e9;
+constexpr std::size_t loaded_name_columns = 32, chain_indent = 27;
 
 std::string title(const RenderOptions& options, std::string_view text) {
   return "\n" + paint(options.color, Style::bold, text) + "\n";
@@ -31,7 +30,7 @@ std::string more(const RenderOptions& options, std::size_t hidden) {
 std::string moment(const Load& load, bool continues) {
   return continues ? std::string(25, ' ')
                    : fmt::format("  {:8.3f} s {:>9}  ",
-                                 static_cast<double>(load.time_ns) / second,
+                                 static_cast<double>(load.time_ns) / ns_per_second,
                                  milliseconds(load.duration_ns));
 }
 
@@ -42,7 +41,8 @@ void add_cause(Line& line, const Trace& trace, const Load& load) {
     line.add("  at the start", Style::dim);
   }
   if (load.unloaded_ns) {
-    line.add(fmt::format("  unloaded at {:.3f} s", static_cast<double>(*load.unloaded_ns) / second),
+    line.add(fmt::format("  unloaded at {:.3f} s",
+                         static_cast<double>(*load.unloaded_ns) / ns_per_second),
              Style::yellow);
   }
 }
@@ -80,7 +80,7 @@ std::string load_order(const RenderOptions& options, const Trace& trace) {
     const bool continues = i > 0 && trace.loads[i - 1].dlopen == load.dlopen;
     Line line;
     line.add(moment(load, continues))
-        .add(pad_right(shown_name(trace.graph[load.object]), name_columns));
+        .add(pad_right(shown_name(trace.graph[load.object]), loaded_name_columns));
     add_cause(line, trace, load);
     if (!continues && !load.imports.empty()) {
       line.add("  " + import_chain_text(load.imports, options.unicode), Style::dim);
@@ -113,7 +113,7 @@ std::string import_cost(const RenderOptions& options, const Summary& summary) {
     rows.push_back(std::move(row));
   }
   return title(options, "Import cost") +
-         table(rows, {name_columns, options.width, options.color, options.unicode}) +
+         table(rows, {loaded_name_columns, options.width, options.color, options.unicode}) +
          more(options, all - shown);
 }
 

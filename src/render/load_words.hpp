@@ -9,6 +9,8 @@
 
 namespace tracso {
 
+constexpr double ns_per_second = 1e9;
+
 /// "app.py:3": the file without the folders above its package, and the line; a module's name where
 /// the code is C.
 std::string shown_place(const ImportStep& step);

@@ -13,8 +13,8 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t name_columns = 32;
-constexpr std::size_t cost_columns = 10;
+constexpr std::size_t class_columns = 32;
+constexpr std::size_t class_size_columns = 10;
 // Columns of a terminal that suffice for all beside a name of 16.
 constexpr std::size_t for_bar = 80, for_all_costs = 50;
 
@@ -34,7 +34,7 @@ class MemoryTable {
   Row row(std::string_view name, const MemoryUse& use, Style style) const {
     Row out{std::string(name), {}, style};
     for (const std::uint64_t bytes : shown(use)) {
-      out.rest.add(pad_left(size_text(bytes), cost_columns));
+      out.rest.add(pad_left(size_text(bytes), class_size_columns));
     }
     const std::uint64_t whole = ranked(total_);
     const double part =
@@ -103,7 +103,7 @@ std::string memory_section(const RenderOptions& options, const Trace& trace, Byt
   const MemoryUse total = trace.memory->total();
   const MemoryTable made(options, by, total);
   const std::vector<Row> rows = rows_of(made, *trace.memory);
-  const TableLook look{name_columns, options.width, options.color, options.unicode};
+  const TableLook look{class_columns, options.width, options.color, options.unicode};
   constexpr std::size_t indent = 2;
   const std::size_t before = indent + fitted_name_columns(rows, look);
   const std::string title = options.width == 0

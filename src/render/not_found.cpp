@@ -16,7 +16,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t name_columns = 40;
+constexpr std::size_t missing_name_columns = 40;
 
 struct Missing {
   Row row;
@@ -83,8 +83,9 @@ std::string not_found_section(const RenderOptions& options, const Trace& trace) 
   if (rows.empty()) {
     return "";
   }
-  std::string out = "\n" + paint(options.color, Style::bold, "Not found") + "\n" +
-                    table(rows, {name_columns, options.width, options.color, options.unicode});
+  std::string out =
+      "\n" + paint(options.color, Style::bold, "Not found") + "\n" +
+      table(rows, {missing_name_columns, options.width, options.color, options.unicode});
   if (all > rows.size()) {
     const std::string rest = fmt::format("  ... and {} more", all - rows.size());
     out += paint(options.color, Style::dim, rest) + "\n";

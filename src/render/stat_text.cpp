@@ -16,7 +16,6 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t label_columns = 10;
 constexpr std::size_t listed = 12;
 
 std::string seconds_text(std::int64_t ns) {

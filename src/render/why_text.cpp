@@ -109,13 +109,13 @@ void WhyText::loaded(NodeId node) {
   if (load == nullptr) {
     return;
   }
-  constexpr double second = 1e9;
   std::string text = fmt::format(
       "at {:.3f} s, {}",
-      static_cast<double>(load->time_ns) / second,
+      static_cast<double>(load->time_ns) / ns_per_second,
       load->dlopen == 0 ? "with the program's start" : "in " + milliseconds(load->duration_ns));
   if (load->unloaded_ns) {
-    text += fmt::format(", unloaded at {:.3f} s", static_cast<double>(*load->unloaded_ns) / second);
+    text += fmt::format(", unloaded at {:.3f} s",
+                        static_cast<double>(*load->unloaded_ns) / ns_per_second);
   }
   fact("came in", text);
   const std::string name = shown_name(trace_.graph[node]);

@@ -91,6 +91,17 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+std::string csv_field(std::string_view field) {
+  if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(field);
+  }
+  std::string out = "\"";
+  for (const char c : field) {
+    out += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return out + '"';
+}
+
 std::string size_or_dash(const std::optional<std::uint64_t>& bytes) {
   return bytes ? size_text(*bytes) : "-";
 }

@@ -36,6 +36,8 @@ std::string_view state_mark(ObjectFile::State state);
 std::string shown_size(const Node& node);
 /// "1 lib", "2 libs".
 std::string counted(std::size_t count, std::string_view one, std::string_view many);
+/// As RFC 4180 has it: in quotes where it must be.
+std::string csv_field(std::string_view field);
 /// "-" where not measured.
 std::string size_or_dash(const std::optional<std::uint64_t>& bytes);
 /// "SIGSEGV", "signal 34" (signal(7), the numbers of x86 and ARM).

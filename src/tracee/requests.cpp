@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/unique_fd.hpp"
+#include "tracee/as_pointer.hpp"
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -21,11 +22,6 @@ namespace tracso::tracee {
 namespace {
 
 // ptrace takes integers as pointers.
-void* as_pointer(std::uint64_t value) {
-  return reinterpret_cast<void*>(
-      static_cast<std::uintptr_t>(value));  // NOLINT(performance-no-int-to-ptr): ptrace(2)
-}
-
 // thread: 0 where nothing has happened yet, -1 where there is nobody to wait for.
 Report wait_now(pid_t thread) {
   Report report;

@@ -55,11 +55,11 @@ SystemCall meaning(const Numbers& known, const __ptrace_syscall_info& info) {
 std::string text_at(pid_t thread, std::uint64_t address) {
   const UniqueFd memory(
       open(("/proc/" + std::to_string(thread) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
-  constexpr std::uint64_t page_bytes = 4096;
+  constexpr std::uint64_t most_at_once = 4096;
   std::string text;
   while (memory && text.size() < PATH_MAX) {
-    std::array<char, page_bytes> piece{};
-    const std::size_t size = page_bytes - (address + text.size()) % page_bytes;
+    std::array<char, most_at_once> piece{};
+    const std::size_t size = most_at_once - (address + text.size()) % most_at_once;
     const ssize_t count =
         pread(memory.get(), piece.data(), size, static_cast<off_t>(address + text.size()));
     if (count <= 0) {

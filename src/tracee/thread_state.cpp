@@ -1,5 +1,7 @@
 #include "tracee/thread_state.hpp"
 
+#include "tracee/as_pointer.hpp"
+
 #include <elf.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -20,11 +22,6 @@ constexpr std::uint64_t flags_of_code =
     0x40000 | 0x400 | 0x100;  // alignment check, direction, trap
 // What the kernel puts into rax until it decides what becomes of an interrupted call.
 constexpr std::int64_t restart_always = -512, restart_unless_handled = -514, restart_block = -516;
-
-void* as_pointer(std::uint64_t value) {
-  return reinterpret_cast<void*>(  // NOLINT(performance-no-int-to-ptr): ptrace(2)
-      static_cast<std::uintptr_t>(value));
-}
 
 std::vector<std::byte> get_set(pid_t thread, std::uint64_t type, std::size_t most) {
   std::vector<std::byte> bytes(most);

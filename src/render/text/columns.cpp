@@ -8,7 +8,7 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t indent = 2;
+constexpr std::size_t row_indent = 2;
 constexpr std::size_t narrowest_name = 16;
 constexpr int bar_cells = 16;
 
@@ -142,7 +142,7 @@ std::size_t fitted_name_columns(const std::vector<Row>& rows, const TableLook& l
   for (const Row& row : rows) {
     widest = std::max(widest, row.rest.width());
   }
-  const std::size_t taken = indent + widest;
+  const std::size_t taken = row_indent + widest;
   const std::size_t room = look.terminal > taken ? look.terminal - taken : 0;
   return std::min(look.name_columns, std::max(room, narrowest_name));
 }
@@ -154,14 +154,14 @@ std::string table(const std::vector<Row>& rows, const TableLook& look) {
     Line rest = row.rest;
     std::string name = row.name;
     if (look.terminal != 0) {
-      const std::size_t taken = indent + rest.width();
+      const std::size_t taken = row_indent + rest.width();
       const std::size_t room = look.terminal > taken ? look.terminal - taken : 0;
       name = cut_middle(name, std::max(columns, room), look.unicode);
-      const std::size_t before = indent + std::max(columns, display_width(name));
+      const std::size_t before = row_indent + std::max(columns, display_width(name));
       rest.cut(look.terminal > before ? look.terminal - before : 0, look.unicode);
     }
     const std::size_t width = display_width(name);
-    out.append(indent, ' ').append(paint(look.color, row.style, name));
+    out.append(row_indent, ' ').append(paint(look.color, row.style, name));
     if (rest.width() > 0) {
       out.append(columns > width ? columns - width : 0, ' ').append(rest.paint(look.color));
     }

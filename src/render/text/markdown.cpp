@@ -10,13 +10,13 @@ namespace tracso {
 namespace {
 
 // "[text](address)" -> "text", `code` -> code, **bold** -> bold.
-std::string plain(std::string_view text) {
+std::string unmarked(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t close = text.front() == '[' ? text.find("](") : std::string_view::npos;
     const std::size_t end = close == std::string_view::npos ? close : text.find(')', close);
     if (end != std::string_view::npos) {
-      out += plain(text.substr(1, close - 1));
+      out += unmarked(text.substr(1, close - 1));
       text.remove_prefix(end + 1);
     } else if (text.front() == '`') {
       text.remove_prefix(1);
@@ -38,7 +38,7 @@ std::vector<std::string> cells(std::string_view row) {
   std::string cell;
   for (std::size_t i = 1; i < row.size(); ++i) {
     if (row[i] == '|' && row[i - 1] != '\\') {
-      out.push_back(plain(trim(cell)));
+      out.push_back(unmarked(trim(cell)));
       cell.clear();
     } else {
       cell += row[i];
@@ -95,7 +95,7 @@ class Page {
 void Page::end_paragraph() {
   if (!paragraph_.empty()) {
     const std::string lead(hang_ - mark_, ' ');
-    out_ += lead + wrapped(plain(paragraph_), {look_.columns, lead.size(), hang_}) + "\n";
+    out_ += lead + wrapped(unmarked(paragraph_), {look_.columns, lead.size(), hang_}) + "\n";
     paragraph_.clear();
   }
   hang_ = mark_ = 0;
@@ -103,7 +103,7 @@ void Page::end_paragraph() {
 
 void Page::heading(std::string_view line) {
   const std::size_t level = line.find_first_not_of('#');
-  const std::string title = plain(trim(line.substr(level)));
+  const std::string title = unmarked(trim(line.substr(level)));
   if (!out_.empty() && !out_.ends_with("\n\n")) {
     out_ += '\n';
   }

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 8> blocks{"\xe2\x96\x81",
                                                  "\xe2\x96\x86",
                                                  "\xe2\x96\x87",
                                                  "\xe2\x96\x88"};
-constexpr std::array<std::string_view, 8> plain{"_", ".", "-", "=", "+", "*", "%", "#"};
+constexpr std::array<std::string_view, 8> ascii_blocks{"_", ".", "-", "=", "+", "*", "%", "#"};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::string sparkline(std::span<const double> values, std::size_t columns, bool 
     constexpr double top = 7;
     const double part = range > 0 ? (value - *least) / range * top : 0;
     const auto level = static_cast<std::size_t>(part + 0.5);
-    out += (unicode ? blocks : plain)[std::min<std::size_t>(level, blocks.size() - 1)];
+    out += (unicode ? blocks : ascii_blocks)[std::min<std::size_t>(level, blocks.size() - 1)];
   }
   return out;
 }
