@@ -92,9 +92,12 @@ void add_edges_of_records(Workspace& work, MissingNodes& missing) {
     }
     const NeededEntry& needed = sections[match.requester]->needed[match.needed];
     const NodeId from = work.node_of_entry(match.requester);
-    const auto object = match.target ? work.object_of_entry[*match.target] : std::nullopt;
-    if (match.target && !object) {
-      continue;  // the vDSO, or an entry without a file
+    std::optional<std::size_t> object;
+    if (match.target) {
+      object = work.object_of_entry[*match.target];
+      if (!object) {
+        continue;  // the vDSO, or an entry without a file
+      }
     }
     Edge edge =
         needed_edge(from, object ? work.node_of_object[*object] : missing.get(needed.name), needed);

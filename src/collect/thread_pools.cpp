@@ -29,13 +29,13 @@ std::map<std::uint32_t, Thread> threads_of(const ProcessSource& process) {
       continue;
     }
     const auto status = process.read("task/" + name + "/status");
-    const auto state = status ? proc::status_value(*status, "State") : std::nullopt;
+    const auto state = status ? proc::status_value(*status, "State").value_or("") : "";
     const auto line = status ? proc::status_value(*status, "NSpid") : std::nullopt;
     const auto numbers = split_words(line ? *line : std::string_view(name), "\t ");
     const auto own = numbers.empty() ? std::nullopt : parse_unsigned(numbers.back());
     if (own && *own <= UINT32_MAX) {
       found.emplace(static_cast<std::uint32_t>(*own),
-                    Thread{name, state && (state->starts_with('S') || state->starts_with('I'))});
+                    Thread{name, state.starts_with('S') || state.starts_with('I')});
     }
   }
   return found;
