@@ -19,6 +19,12 @@ struct Mapping {
 
   /// A file stands behind it (also a deleted one, a memfd or shared memory).
   bool has_file() const { return inode != 0; }
+
+  /// Memory of nobody's name: no file, no "[heap]".
+  bool is_anonymous() const { return !has_file() && name.empty(); }
+
+  /// Such memory that may not be touched: a guard, or room kept for later.
+  bool is_reserved() const { return is_anonymous() && !readable && !writable && !executable; }
 };
 
 }  // namespace tracso

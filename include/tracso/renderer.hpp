@@ -18,8 +18,7 @@ struct RenderOptions {
   std::size_t width = 0;  ///< of the terminal; 0: not a terminal, nothing is cut
   std::size_t depth = 8;  ///< chains drawn in tree and DOT
   std::size_t limit_packages = 10, limit_libraries = 15, limit_orphans = 10;  ///< rows; 0: all
-  bool costs = false;    ///< resident and private columns
-  bool compact = false;  ///< JSON in one line
+  bool costs = false;  ///< resident and private columns
 };
 
 class Renderer {

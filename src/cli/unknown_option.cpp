@@ -34,8 +34,11 @@ std::string duration_option(std::string_view name, const std::vector<std::string
     return "for how long calls are counted: --calls SECONDS; what grows meanwhile: tracso stat -p "
            "PID --for SECONDS";
   }
-  if ((name == "-d" || name == "--duration") && has("--for")) {
-    return "for how long: --for SECONDS";
+  if (name == "-d" || name == "--duration") {
+    return has("--for")        ? "for how long: --for SECONDS"
+           : has("--calls")    ? "for how long calls are counted: --calls SECONDS"
+           : has("--interval") ? "how many looks, and how far apart: --count N --interval SECONDS"
+                               : "";
   }
   return name == "--for" && has("--duration") ? "for how long: -d SECONDS" : "";
 }

@@ -1,15 +1,16 @@
 #include "collect/costs.hpp"
 
 #include "collect/memory_classes.hpp"
+#include "elf/file_image.hpp"
 #include "elf/memory_image.hpp"
 #include "elf/relocations.hpp"
-#include "proc/smaps.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -124,20 +125,28 @@ class MemoryCosts {
   // The end of the last PT_LOAD in memory, rounded up to a page; 0: not known.
   std::uint64_t end_of_segments() {
     if (!end_) {
-      end_ = 0;
-      const auto image =
-          header_ ? std::optional(elf::MemoryImage::at_header(*work_.target.process, *header_))
-                  : std::nullopt;
-      if (image && *image) {
-        constexpr std::uint32_t pt_load = 1;
-        for (const auto& segment : (*image)->program_headers()) {
-          const std::uint64_t end =
-              (*image)->bias() + segment.address + segment.memory_bytes + page() - 1;
-          end_ = segment.type == pt_load ? std::max(*end_, end - end % page()) : *end_;
-        }
-      }
+      const std::uint64_t end = header_ ? unrounded_end(*header_) : 0;
+      end_ = end == 0 ? 0 : (end + page() - 1) / page() * page();
     }
     return *end_;
+  }
+
+  // As the file said when it was read; else as the header in memory says.
+  std::uint64_t unrounded_end(std::uint64_t header) const {
+    const std::string_view start = work_.mapped.objects[*current_].start();
+    if (const auto bytes = elf::bytes_in_memory(std::as_bytes(std::span(start)))) {
+      return header + *bytes;
+    }
+    const auto image = elf::MemoryImage::at_header(*work_.target.process, header);
+    std::uint64_t end = 0;
+    if (image) {
+      constexpr std::uint32_t pt_load = 1;
+      for (const auto& segment : image->program_headers()) {
+        const std::uint64_t end_of_one = image->bias() + segment.address + segment.memory_bytes;
+        end = segment.type == pt_load ? std::max(end, end_of_one) : end;
+      }
+    }
+    return end;
   }
 
   // The kernel has joined .bss with whatever lies behind it: page by page, or not at all.
@@ -196,9 +205,12 @@ void set_relocations(Graph& graph, NodeId node, const Result<std::unique_ptr<Fil
 
 }  // namespace
 
-void add_memory_costs(Workspace& work, const Result<std::string>& text) {
-  const auto costs =
-      text ? proc::parse_smaps(*text) : Result<std::vector<MappingCost>>(text.error());
+Result<std::vector<MappingCost>> read_mapping_costs(const ProcessSource& process) {
+  const auto text = process.read("smaps");
+  return text ? proc::parse_smaps(*text) : Result<std::vector<MappingCost>>(text.error());
+}
+
+void add_memory_costs(Workspace& work, const Result<std::vector<MappingCost>>& costs) {
   if (!costs) {
     work.trace.notices.push_back(costs_unreadable(costs.error()));
     return;

@@ -46,6 +46,7 @@ class Labeller {
     for (std::size_t i = 0; i < work.node_of_object.size(); ++i) {
       object_of_node_[work.node_of_object[i]] = i;
     }
+    add_seen_files();
     for (std::size_t i = 0; i < work.object_of_entry.size(); ++i) {
       if (work.object_of_entry[i]) {
         entry_of_object_.emplace(*work.object_of_entry[i], i);
@@ -103,6 +104,20 @@ class Labeller {
   }
 
  private:
+  // What is mapped has been read. A recording keeps what each question reads: there each opens the
+  // file for itself, so that a replay finds it whoever reads first.
+  void add_seen_files() {
+    if (!work_.target.process->may_read_ahead()) {
+      return;
+    }
+    for (const MappedObject& object : work_.mapped.objects) {
+      if (object.status) {
+        searcher_.probes().add_seen(
+            {object.path.text, object.at_path, *object.status, std::string(object.start())});
+      }
+    }
+  }
+
   bool is_missing(NodeId node) const { return object_of_node_.count(node) == 0; }
 
   bool is_file_of(const loader::Found& found, NodeId node) const {

@@ -55,16 +55,22 @@ const Mapping& header_mapping(const std::vector<Mapping>& mappings, const Group&
   return mappings[first == group.mappings.end() ? group.mappings.front() : *first];
 }
 
-bool same_file(const Target& target, const std::string& path, std::uint64_t inode) {
+// nullopt: another file stands there, or none.
+std::optional<FileStatus> same_file(const Target& target,
+                                    const std::string& path,
+                                    std::uint64_t inode) {
   const auto status = target.files->status({path});
-  return status && status->inode == inode;
+  return status && status->inode == inode ? std::optional(*status) : std::nullopt;
 }
 
 // The text of maps is ambiguous: a file may really be called "x (deleted)", or hold "\012" as four
 // characters.
 void settle_name(const Target& target, const Mapping& mapping, MappedObject& object) {
   object.path.text = mapping.name;
-  if (mapping.deleted && same_file(target, mapping.name + " (deleted)", mapping.inode)) {
+  if (mapping.deleted) {
+    object.at_path = same_file(target, mapping.name + " (deleted)", mapping.inode);
+  }
+  if (object.at_path) {
     object.path.text += " (deleted)";
     return;
   }
@@ -83,15 +89,41 @@ void settle_name(const Target& target, const Mapping& mapping, MappedObject& obj
     object.state = mapping.deleted ? ObjectFile::State::deleted : ObjectFile::State::current;
     return;
   }
-  const auto status = target.files->status(object.path);
-  if (status && status->inode != mapping.inode) {
+  if (const auto status = target.files->status(object.path)) {
+    object.at_path = *status;
+  }
+  if (object.at_path && object.at_path->inode != mapping.inode) {
     object.state = ObjectFile::State::replaced;
-  } else if (!status && mapping.deleted) {
+  } else if (!object.at_path && mapping.deleted) {
     object.state = ObjectFile::State::deleted;
   }
 }
 
-// The size is noted when the file is opened, so that no file is opened twice.
+// A file of which is kept what somebody reads.
+class ReadAndKept final : public File {
+ public:
+  ReadAndKept(std::unique_ptr<File> file, std::map<std::uint64_t, std::string>& pieces)
+      : file_(std::move(file)), pieces_(pieces) {}
+
+  Result<FileStatus> status() const override { return file_->status(); }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    auto count = file_->read_at(offset, into);
+    std::string* piece = count && pieces_.size() < most_pieces ? &pieces_[offset] : nullptr;
+    if (piece != nullptr && *count > piece->size()) {
+      piece->assign(reinterpret_cast<const char*>(into.data()), *count);
+    }
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t most_pieces = 8;  // header, dynamic section, strings, notes
+
+  std::unique_ptr<File> file_;
+  std::map<std::uint64_t, std::string>& pieces_;
+};
+
+// What else is asked of the file later is noted while it is open, so that no file is opened twice.
 ElfInput make_input(const Target& target, MappedObject& object, const Mapping& mapping) {
   const MappedRange range{mapping.start, mapping.end, mapping.device, mapping.inode};
   const bool by_path =
@@ -100,11 +132,12 @@ ElfInput make_input(const Target& target, MappedObject& object, const Mapping& m
       fmt::format("/proc/{}/map_files/{:x}-{:x}", target.process->pid(), range.start, range.end);
   auto open = [&target, &object, range]() -> Result<std::unique_ptr<File>> {
     auto file = open_mapped_object(target, range, object.path);
-    if (file) {
-      const auto status = (*file)->status();
-      object.file_bytes = status ? std::optional(status->bytes) : std::nullopt;
+    if (!file) {
+      return file;
     }
-    return file;
+    const auto status = (*file)->status();
+    object.status = status ? std::optional(*status) : std::nullopt;
+    return std::unique_ptr<File>(std::make_unique<ReadAndKept>(std::move(*file), object.pieces));
   };
   return {
       object.path.text, by_path ? target.files->host_path(object.path) : mapped, std::move(open)};
@@ -215,7 +248,7 @@ MappedObjects collect_mapped_objects(const Target& target,
                !read_from_memory(target, mappings[candidates[i].header], object)) {
       continue;
     }
-    unreadable += object.file_bytes ? 0 : 1;
+    unreadable += object.status ? 0 : 1;
     for (const std::size_t mapping : object.mappings) {
       result.of_mapping[mapping] = result.objects.size();
     }

@@ -5,11 +5,14 @@
 #include "tracso/elf_reader.hpp"
 #include "tracso/graph.hpp"
 #include "tracso/mapping.hpp"
+#include "tracso/target.hpp"
 #include "tracso/trace.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tracso {
@@ -22,7 +25,16 @@ struct MappedObject {
   std::vector<std::size_t> mappings;  ///< indices, ascending
   std::uint64_t base = 0;             ///< start of its first mapping
   ElfFile elf;
-  std::optional<std::uint64_t> file_bytes;  ///< nullopt: the very file could not be opened
+  std::optional<FileStatus> status;  ///< nullopt: the very file could not be opened
+  std::optional<FileStatus>
+      at_path;  ///< what stood at its path then; nullopt: it was not to be had
+  std::map<std::uint64_t, std::string> pieces;  ///< what was read of the file, by offset
+
+  /// The file's first bytes, as far as they were read.
+  std::string_view start() const {
+    const auto first = pieces.find(0);
+    return first == pieces.end() ? std::string_view() : first->second;
+  }
 };
 
 struct MappedObjects {

@@ -1,11 +1,13 @@
 #include "collect/memory_classes.hpp"
 
 #include "base/text.hpp"
+#include "collect/malloc_arenas.hpp"
 #include "collect/thread_pools.hpp"
 #include "python/arenas.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,41 +18,15 @@ namespace {
 
 using proc::MappingCost;
 
-constexpr std::uint64_t arena_bytes = std::uint64_t{64} << 20;  // HEAP_MAX_SIZE of glibc, 64 bit
-
-bool is_anonymous(const Mapping& mapping) {
-  return !mapping.has_file() && mapping.name.empty();
-}
-
-bool is_reserved(const Mapping& mapping) {
-  return is_anonymous(mapping) && !mapping.readable && !mapping.writable && !mapping.executable;
-}
-
 const Mapping* before(std::span<const MappingCost> mappings, std::size_t at) {
   return at > 0 && mappings[at - 1].mapping.end == mappings[at].mapping.start
              ? &mappings[at - 1].mapping
              : nullptr;
 }
 
-const Mapping* behind(std::span<const MappingCost> mappings, std::size_t at) {
-  return at + 1 < mappings.size() && mappings[at + 1].mapping.start == mappings[at].mapping.end
-             ? &mappings[at + 1].mapping
-             : nullptr;
-}
-
-bool is_arena(std::span<const MappingCost> mappings, std::size_t at) {
-  const Mapping& mapping = mappings[at].mapping;
-  if (mapping.start % arena_bytes != 0 || mapping.end - mapping.start > arena_bytes) {
-    return false;
-  }
-  const Mapping* next = behind(mappings, at);
-  return mapping.end % arena_bytes == 0 ||
-         (next != nullptr && is_reserved(*next) && next->end % arena_bytes == 0);
-}
-
 bool is_stack(std::span<const MappingCost> mappings, std::size_t at) {
   const Mapping* guard = before(mappings, at);
-  return guard != nullptr && is_reserved(*guard) && guard->end - guard->start <= largest_guard;
+  return guard != nullptr && guard->is_reserved() && guard->end - guard->start <= largest_guard;
 }
 
 // Names that a program has given (PR_SET_VMA_ANON_NAME): glibc 2.39 "[anon: glibc: malloc]".
@@ -92,22 +68,11 @@ MemoryUse rest_of(const MemoryUse& use, const MemoryUse& part) {
           use.swapped};
 }
 
-}  // namespace
-
-bool is_malloc_arena(std::span<const MappingCost> mappings, std::size_t at) {
-  const Mapping& mapping = mappings[at].mapping;
-  return is_anonymous(mapping) && mapping.writable && !mapping.shared && is_arena(mappings, at);
-}
-
-MemoryUse memory_use(const MappingCost& cost) {
-  return {cost.mapping.end - cost.mapping.start,
-          cost.resident + cost.huge,
-          cost.private_bytes(),
-          cost.dirty,
-          cost.swapped};
-}
-
-MemoryClass class_of(std::span<const MappingCost> mappings, std::size_t at) {
+// Of a mapping that belongs to no ELF file. Anonymous memory is told by what lies around it: a
+// thread's stack lies behind a guard page.
+MemoryClass class_of(const ProcessSource& process,
+                     std::span<const MappingCost> mappings,
+                     std::size_t at) {
   const Mapping& mapping = mappings[at].mapping;
   if (mapping.has_file()) {
     return class_of_file(mapping);
@@ -118,27 +83,39 @@ MemoryClass class_of(std::span<const MappingCost> mappings, std::size_t at) {
   if (mapping.shared) {
     return MemoryClass::shared;
   }
-  if (is_reserved(mapping)) {
+  if (mapping.is_reserved()) {
     return MemoryClass::other;
   }
-  return is_arena(mappings, at)   ? MemoryClass::heap
-         : is_stack(mappings, at) ? MemoryClass::stacks
-                                  : MemoryClass::other;
+  const Mapping* next = at + 1 < mappings.size() ? &mappings[at + 1].mapping : nullptr;
+  return is_malloc_arena(process, mapping, next) ? MemoryClass::heap
+         : is_stack(mappings, at)                ? MemoryClass::stacks
+                                                 : MemoryClass::other;
 }
 
+MemoryUse memory_use(const MappingCost& cost) {
+  return {cost.mapping.end - cost.mapping.start,
+          cost.resident + cost.huge,
+          cost.private_bytes(),
+          cost.dirty,
+          cost.swapped};
+}
+
+// `python_bytes` tells how much of an anonymous mapping is pymalloc's; empty: the process is no
+// Python.
 void add_by_class(MemoryByClass& classes,
-                  std::span<const MappingCost> mappings,
-                  std::size_t at,
-                  const MemoryUse& use,
+                  MemoryClass what,
+                  const MappingCost& cost,
                   const std::function<std::uint64_t(const Mapping&)>& python_bytes) {
-  const MemoryClass what = class_of(mappings, at);
-  const Mapping& mapping = mappings[at].mapping;
-  const bool may_be_python = python_bytes && is_anonymous(mapping) && mapping.writable &&
+  const Mapping& mapping = cost.mapping;
+  const MemoryUse use = memory_use(cost);
+  const bool may_be_python = python_bytes && mapping.is_anonymous() && mapping.writable &&
                              what != MemoryClass::shared && use.resident != 0;
   const MemoryUse python = may_be_python ? part_of(use, python_bytes(mapping)) : MemoryUse{};
   classes[MemoryClass::python].add(python);
   classes[what].add(rest_of(use, python));
 }
+
+}  // namespace
 
 QuickClasses classify_memory(const ProcessSource& process,
                              std::span<const MappingCost> mappings,
@@ -176,7 +153,7 @@ QuickClasses classify_memory(const ProcessSource& process,
     if (is_code) {
       out.memory[MemoryClass::libraries].add(memory_use(cost));
     } else {
-      add_by_class(out.memory, mappings, at, memory_use(cost), python_bytes);
+      add_by_class(out.memory, class_of(process, mappings, at), cost, python_bytes);
     }
   }
   return out;

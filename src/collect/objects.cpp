@@ -275,7 +275,9 @@ void add_object_nodes(Workspace& work) {
   work.node_of_object.resize(work.mapped.objects.size());
   for (const std::size_t index : load_order(work)) {
     const NodeId node = graph.add(object_file(work, index));
-    graph.mutable_node(node).cost.file = work.mapped.objects[index].file_bytes;
+    if (const auto& status = work.mapped.objects[index].status) {
+      graph.mutable_node(node).cost.file = status->bytes;
+    }
     work.node_of_object[index] = node;
   }
   for (std::size_t entry = 0; entry < work.object_of_entry.size(); ++entry) {

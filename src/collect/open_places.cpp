@@ -35,6 +35,9 @@ class PlaceFinder {
           path.starts_with("/memfd:")) {
         continue;
       }
+      if (object.at_path) {
+        known_.emplace(path, *object.at_path);
+      }
       look(Place::What::file, path, node, "");
       look(Place::What::directory, std::string(directory_of(path)), node, "");
       add_run_paths(object, node);

@@ -2,10 +2,11 @@
 
 #include "base/text.hpp"
 #include "collect/late_variables.hpp"
-#include "collect/memory_classes.hpp"
+#include "collect/malloc_arenas.hpp"
 #include "collect/processors.hpp"
 #include "collect/start_facts.hpp"
 #include "collect/thread_pools.hpp"
+#include "proc/smaps.hpp"
 
 #include <algorithm>
 
@@ -54,22 +55,21 @@ bool has_variable(const ProcessFacts& facts, std::string_view name) {
 // The kernel's account of all memory costs more than the map of it: it is asked for only where the
 // map alone shows many arenas.
 std::optional<MallocArenas> malloc_arenas(const Workspace& work, std::size_t more_than) {
-  std::vector<proc::MappingCost> bare(work.facts.mappings.size());
+  const auto& mappings = work.facts.mappings;
+  const ProcessSource& process = *work.target.process;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < bare.size(); ++i) {
-    bare[i].mapping = work.facts.mappings[i];
+  for (std::size_t i = 0; i < mappings.size(); ++i) {
+    const Mapping* next = i + 1 < mappings.size() ? &mappings[i + 1] : nullptr;
+    count += is_malloc_arena(process, mappings[i], next) ? 1 : 0;
   }
-  for (std::size_t i = 0; i < bare.size(); ++i) {
-    count += is_malloc_arena(bare, i) ? 1 : 0;
-  }
-  const auto text =
-      count > more_than ? work.target.process->read("smaps") : Result<std::string>(std::string());
+  const auto text = count > more_than ? process.read("smaps") : Result<std::string>(std::string());
   const auto costs =
       text ? proc::parse_smaps(*text) : Result<std::vector<proc::MappingCost>>(text.error());
   MallocArenas arenas;
   for (std::size_t i = 0; costs && i < costs->size(); ++i) {
     arenas.of_all += (*costs)[i].resident;
-    if (is_malloc_arena(*costs, i)) {
+    const Mapping* next = i + 1 < costs->size() ? &(*costs)[i + 1].mapping : nullptr;
+    if (is_malloc_arena(process, (*costs)[i].mapping, next)) {
       ++arenas.count;
       arenas.resident += (*costs)[i].resident;
     }

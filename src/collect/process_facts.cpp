@@ -87,9 +87,33 @@ void read_paths(const ProcessSource& process, ProcessFacts& facts) {
   }
 }
 
+// A recording has both, for a replay asks for either.
+Result<std::vector<Mapping>> read_mappings(const ProcessSource& process,
+                                           const proc::ProcessStat& stat,
+                                           const std::vector<proc::MappingCost>& costs) {
+  if (!costs.empty() && process.may_read_ahead()) {
+    std::vector<Mapping> mappings;
+    mappings.reserve(costs.size());
+    for (const auto& cost : costs) {
+      mappings.push_back(cost.mapping);
+    }
+    return mappings;
+  }
+  auto text = process.read("maps");
+  if (!text) {
+    Error error = text.error();
+    error.action = "read memory map of process";
+    error.subject = proc::process_subject(process.pid(), stat);
+    return error;
+  }
+  return proc::parse_maps(*text);
+}
+
 }  // namespace
 
-Result<ProcessFacts> read_process_facts(const Target& target, std::vector<Notice>& notices) {
+Result<ProcessFacts> read_process_facts(const Target& target,
+                                        const std::vector<proc::MappingCost>& costs,
+                                        std::vector<Notice>& notices) {
   const ProcessSource& process = *target.process;
   ProcessFacts facts;
   if (const auto stat = process.read("stat")) {
@@ -98,14 +122,7 @@ Result<ProcessFacts> read_process_facts(const Target& target, std::vector<Notice
   if (auto error = proc::no_memory("explain process", process.pid(), facts.stat)) {
     return *error;
   }
-  auto text = process.read("maps");
-  if (!text) {
-    Error error = text.error();
-    error.action = "read memory map of process";
-    error.subject = proc::process_subject(process.pid(), facts.stat);
-    return error;
-  }
-  auto mappings = proc::parse_maps(*text);
+  auto mappings = read_mappings(process, facts.stat, costs);
   if (!mappings) {
     return mappings.error();
   }

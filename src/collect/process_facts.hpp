@@ -6,6 +6,7 @@
 #include "tracso/trace.hpp"
 
 #include "proc/auxv.hpp"
+#include "proc/smaps.hpp"
 #include "proc/status.hpp"
 
 #include <cstdint>
@@ -29,7 +30,10 @@ struct ProcessFacts {
 };
 
 /// Errors: not_found (ended, zombie), denied (not ours, or a kernel thread), malformed. What else
-/// is missing is a notice.
-Result<ProcessFacts> read_process_facts(const Target& target, std::vector<Notice>& notices);
+/// is missing is a notice. `costs` holds the mappings where they have been read already: the kernel
+/// is not asked for them again.
+Result<ProcessFacts> read_process_facts(const Target& target,
+                                        const std::vector<proc::MappingCost>& costs,
+                                        std::vector<Notice>& notices);
 
 }  // namespace tracso

@@ -16,6 +16,9 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <memory>
 
 namespace tracso {
 namespace {
@@ -78,6 +81,56 @@ ObjectInMemory in_memory(const Workspace& work, std::size_t entry) {
           record.dynamic};
 }
 
+// The file of an object, out of what was read of it when the object was found: of that moment, and
+// opened again only for more.
+class FileAsRead final : public File {
+ public:
+  FileAsRead(const Workspace& work, const MappedObject& object) : work_(work), object_(object) {}
+
+  Result<FileStatus> status() const override { return *object_.status; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    const std::uint64_t bytes = object_.status->bytes;
+    const std::uint64_t wanted =
+        offset >= bytes ? 0 : std::min<std::uint64_t>(into.size(), bytes - offset);
+    const auto behind = object_.pieces.upper_bound(offset);
+    const auto piece = behind == object_.pieces.begin() ? behind : std::prev(behind);
+    const std::uint64_t skipped = piece == behind ? 0 : offset - piece->first;
+    if (piece == behind || skipped > piece->second.size() ||
+        piece->second.size() - skipped < wanted) {
+      return read_from_file(offset, into);
+    }
+    std::memcpy(into.data(), piece->second.data() + skipped, static_cast<std::size_t>(wanted));
+    return static_cast<std::size_t>(wanted);
+  }
+
+ private:
+  Result<std::size_t> read_from_file(std::uint64_t offset, std::span<std::byte> into) const {
+    if (file_ == nullptr) {
+      const Mapping& mapping = work_.facts.mappings[object_.mappings.front()];
+      auto file = open_mapped_object(
+          work_.target, {mapping.start, mapping.end, mapping.device, mapping.inode}, object_.path);
+      if (!file) {
+        return file.error();
+      }
+      file_ = std::move(*file);
+    }
+    return file_->read_at(offset, into);
+  }
+
+  const Workspace& work_;
+  const MappedObject& object_;
+  mutable std::unique_ptr<File> file_;
+};
+
+std::optional<RewriteCheck::Comparison> compare(const RewriteCheck& check,
+                                                const Workspace& work,
+                                                std::size_t entry) {
+  const MappedObject& object = work.mapped.objects[*work.object_of_entry[entry]];
+  return object.status ? check.compare(in_memory(work, entry), FileAsRead(work, object))
+                       : check.compare(in_memory(work, entry));
+}
+
 }  // namespace
 
 RewriteCheck::RewriteCheck(const Target& target, const proc::ProcessStat& stat) : target_(target) {
@@ -94,8 +147,12 @@ bool RewriteCheck::is_suspect(const FileStatus& file) const {
 
 std::optional<RewriteCheck::Comparison> RewriteCheck::compare(const ObjectInMemory& object) const {
   const auto file = open_mapped_object(target_, object.range, object.path);
-  auto image =
-      file ? elf::FileImage::open(**file, object.path.text) : Result<elf::FileImage>(file.error());
+  return file ? compare(object, **file) : std::nullopt;
+}
+
+std::optional<RewriteCheck::Comparison> RewriteCheck::compare(const ObjectInMemory& object,
+                                                              const File& file) const {
+  auto image = elf::FileImage::open(file, object.path.text);
   const auto entries =
       image ? image->dynamic_entries() : Result<std::vector<elf::DynamicEntry>>(image.error());
   if (!entries || entries->empty()) {
@@ -133,20 +190,18 @@ void mark_rewritten(Workspace& work) {
       continue;  // ld.so relocates itself, and differently
     }
     const MappedObject& object = work.mapped.objects[*work.object_of_entry[i]];
-    const auto status = object.state == ObjectFile::State::current
-                            ? work.target.files->status(object.path)
-                            : Result<FileStatus>(Error{});
-    if (status && check.is_suspect(*status)) {
+    const bool is_current = object.state == ObjectFile::State::current && object.at_path;
+    if (is_current && check.is_suspect(*object.at_path)) {
       suspects.push_back(i);
-    } else if (status) {
+    } else if (is_current) {
       untouched = i;
     }
   }
   // That addresses are missing says something only where this loader writes them.
   const auto usual =
-      !suspects.empty() && untouched ? check.compare(in_memory(work, *untouched)) : std::nullopt;
+      !suspects.empty() && untouched ? compare(check, work, *untouched) : std::nullopt;
   for (const std::size_t i : suspects) {
-    const auto found = check.compare(in_memory(work, i));
+    const auto found = compare(check, work, i);
     const bool lost = found && usual && usual->adjusted && !found->adjusted;
     if (found && (found->differs || lost)) {
       work.mapped.objects[*work.object_of_entry[i]].state = ObjectFile::State::rewritten;

@@ -34,6 +34,8 @@ class RewriteCheck {
 
   /// nullopt: file or memory cannot be read.
   std::optional<Comparison> compare(const ObjectInMemory& object) const;
+  /// The same of a file that is open.
+  std::optional<Comparison> compare(const ObjectInMemory& object, const File& file) const;
 
  private:
   const Target& target_;

@@ -76,10 +76,12 @@ Result<Trace> look_once(const Target& target, const SnapshotOptions& options, co
   work.trace.target =
       options.label.empty() ? fmt::format("pid:{}", target.process->pid()) : options.label;
 
-  const auto smaps = options.costs ? std::optional(target.process->read("smaps")) : std::nullopt;
+  const auto costs =
+      options.costs ? std::optional(read_mapping_costs(*target.process)) : std::nullopt;
 
   // Nothing else works without the memory map: the only step whose failure is an Error.
-  auto facts = read_process_facts(target, work.trace.notices);
+  auto facts = read_process_facts(
+      target, costs && *costs ? **costs : std::vector<proc::MappingCost>(), work.trace.notices);
   if (!facts) {
     return facts.error();
   }
@@ -94,7 +96,7 @@ Result<Trace> look_once(const Target& target, const SnapshotOptions& options, co
   add_object_nodes(work);
   // Beyond this point no new mapped object is added.
   if (options.costs) {
-    add_memory_costs(work, *smaps);
+    add_memory_costs(work, *costs);
   }
   if (options.relocations) {
     add_relocation_costs(work);

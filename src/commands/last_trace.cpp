@@ -1,8 +1,5 @@
 #include "commands/last_trace.hpp"
 
-#include "tracso/analysis.hpp"
-#include "tracso/renderer.hpp"
-
 #include "base/text.hpp"
 #include "graph/trace_json.hpp"
 #include "os/disk.hpp"
@@ -39,15 +36,7 @@ Result<Done> save_last_trace(const Trace& trace) {
   if (!name) {
     return name.error();
   }
-  // Read by us alone: the spaces that people want would cost a millisecond of each look.
-  RenderOptions options;
-  options.compact = true;
-  const auto document =
-      make_renderer("json", options)->trace(trace, summarize(trace, ByteKind::file));
-  if (!document) {
-    return document.error();
-  }
-  return os::write_private_file(*name, *document);
+  return os::write_private_file(*name, write_trace_json(trace));
 }
 
 Result<Trace> load_last_trace() {

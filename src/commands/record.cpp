@@ -3,6 +3,7 @@
 #include "tracso/snapshot.hpp"
 
 #include "base/text.hpp"
+#include "collect/malloc_arenas.hpp"
 #include "collect/memory_classes.hpp"
 #include "commands/output.hpp"
 #include "commands/python.hpp"
@@ -54,14 +55,19 @@ std::optional<PythonFacts> probe_beside(const Target& live,
   return recording.python;
 }
 
-// Of the heap nothing is kept, but how much of which mapping is Python's.
-void note_pools(const Target& live, os::Recording& recording) {
+// Of the heap nothing is kept, but how much of which mapping is Python's, and by `recorder` the 32
+// bytes that tell an arena of malloc.
+void note_heap(const Target& live, const ProcessSource& recorder, os::Recording& recording) {
   const auto smaps = recording.texts.find("smaps");
-  const auto costs = recording.python && smaps != recording.texts.end() && smaps->second
+  const auto costs = smaps != recording.texts.end() && smaps->second
                          ? proc::parse_smaps(*smaps->second)
                          : Result<std::vector<proc::MappingCost>>(Error{});
-  if (costs) {
+  if (costs && recording.python) {
     recording.python_pools = classify_memory(*live.process, *costs).pools;
+  }
+  for (std::size_t i = 0; costs && i < costs->size(); ++i) {
+    const Mapping* next = i + 1 < costs->size() ? &(*costs)[i + 1].mapping : nullptr;
+    static_cast<void>(is_malloc_arena(recorder, (*costs)[i].mapping, next));
   }
 }
 
@@ -122,7 +128,7 @@ int record(const RecordRequest& request) {
     return fail(refused ? *refused : with_denial(trace.error(), request.pid));
   }
   static_cast<void>(doors.process->read("status"));
-  note_pools(live->target(), recording);
+  note_heap(live->target(), *doors.process, recording);
   if (const auto done = write(recording, request.destination); !done) {
     return fail(done.error());
   }

@@ -231,6 +231,28 @@ Result<std::vector<std::string>> FileImage::texts_at(std::uint64_t table,
   return texts;
 }
 
+std::optional<std::uint64_t> bytes_in_memory(std::span<const std::byte> start) {
+  constexpr std::uint64_t page = 4096;
+  const auto header = parse_file_header(start, "");
+  const std::uint64_t each = header ? program_header_bytes(header->encoding) : 0;
+  if (!header || header->program_headers > start.size() ||
+      header->program_header_count > (start.size() - header->program_headers) / each) {
+    return std::nullopt;
+  }
+  std::optional<std::uint64_t> first;
+  std::uint64_t end = 0;
+  for (std::uint64_t i = 0; i < header->program_header_count; ++i) {
+    const auto segment = parse_program_header(
+        start.subspan(static_cast<std::size_t>(header->program_headers + i * each)),
+        header->encoding);
+    if (segment.type == PT_LOAD) {
+      first = !first && segment.offset < page ? segment.address - segment.offset : first;
+      end = std::max(end, segment.address + segment.memory_bytes);
+    }
+  }
+  return first ? std::optional(end - *first) : std::nullopt;
+}
+
 std::optional<std::uint64_t> find_value(std::span<const DynamicEntry> entries, std::uint64_t tag) {
   const auto found = std::find_if(entries.rbegin(),
                                   entries.rend(),

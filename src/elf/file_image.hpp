@@ -112,6 +112,10 @@ class FileImage {
   std::size_t oldest_ = 0;
 };
 
+/// How far the segments of a file reach in memory, counted from its header; nullopt: its program
+/// headers are not among these first bytes of it, or none of its segments holds its header.
+std::optional<std::uint64_t> bytes_in_memory(std::span<const std::byte> start);
+
 /// The value of the last entry with that tag, as the loader takes it; nullopt: none.
 std::optional<std::uint64_t> find_value(std::span<const DynamicEntry> entries, std::uint64_t tag);
 

@@ -36,7 +36,7 @@ StatFigures read_figures(const JsonItem& item) {
 }  // namespace
 
 Result<Baseline> read_baseline_json(std::string_view text, std::string_view name) {
-  if (text.size() > largest_baseline || json_depth(text) > deepest_baseline) {
+  if (text.size() > largest_baseline || json_shape(text).depth > deepest_baseline) {
     return malformed_baseline(name, "it is too large to be one");
   }
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

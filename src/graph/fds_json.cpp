@@ -43,7 +43,9 @@ Descriptor read_descriptor(const JsonItem& item) {
 }  // namespace
 
 Result<Saved> read_fds_json(std::string_view text, std::string_view name) {
-  if (text.size() > largest_fds || json_depth(text) > deepest_fds) {
+  const JsonShape shape = json_shape(text);
+  if (text.size() > largest_fds || shape.depth > deepest_fds ||
+      shape.values > most_json_values) {
     return Saved();
   }
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

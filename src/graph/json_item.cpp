@@ -154,9 +154,9 @@ std::optional<std::int64_t> JsonItem::own_signed(std::int64_t least, std::int64_
   return std::nullopt;
 }
 
-std::size_t json_depth(std::string_view text) {
+JsonShape json_shape(std::string_view text) {
+  JsonShape shape;
   std::size_t depth = 0;
-  std::size_t deepest = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -166,12 +166,15 @@ std::size_t json_depth(std::string_view text) {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
+      shape.depth = std::max(shape.depth, ++depth);
+      ++shape.values;
     } else if (c == ']' || c == '}') {
       depth -= depth > 0 ? 1 : 0;
+    } else if (c == ',') {
+      ++shape.values;
     }
   }
-  return deepest;
+  return shape;
 }
 
 }  // namespace tracso

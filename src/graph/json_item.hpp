@@ -80,7 +80,15 @@ class JsonItem {
   JsonProblem* problem_;
 };
 
-/// Deepest nesting of a text's brackets, strings left out; counted before a parser sees it.
-std::size_t json_depth(std::string_view text);
+/// What a parser would have to build, counted before one sees the text; strings are left out.
+struct JsonShape {
+  std::size_t depth = 0;   ///< deepest nesting of brackets
+  std::size_t values = 0;  ///< about: each takes some hundred bytes once it is read
+};
+
+JsonShape json_shape(std::string_view text);
+
+/// The largest documents in use (thousands of libraries) have a tenth of that.
+constexpr std::size_t most_json_values = 10'000'000;
 
 }  // namespace tracso

@@ -312,8 +312,12 @@ Result<nlohmann::json> parse(std::string_view text, std::string_view name) {
   if (text.size() > largest_trace) {
     return malformed_trace(name, "larger than 256 MB");
   }
-  if (json_depth(text) > deepest_trace) {
+  const JsonShape shape = json_shape(text);
+  if (shape.depth > deepest_trace) {
     return malformed_trace(name, fmt::format("nested deeper than {} levels", deepest_trace));
+  }
+  if (shape.values > most_json_values) {
+    return malformed_trace(name, fmt::format("more than {} values", most_json_values));
   }
   try {
     return nlohmann::json::parse(text);

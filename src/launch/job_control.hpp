@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 
 namespace tracso::launch {
 
@@ -26,7 +25,7 @@ class JobControl {
 
   void continued() {
     is_stopped_ = false;
-    pass_on_.reset();
+    pass_on_ = never;
   }
 
   /// A stop signal was sent to us.
@@ -34,13 +33,13 @@ class JobControl {
 
   /// How long to wait for more before we stop.
   std::chrono::milliseconds limited(std::chrono::milliseconds patience) const {
-    const bool soon = is_stopped_ || pass_on_;
+    const bool soon = is_stopped_ || pass_on_ != never;
     return soon ? std::min(patience, calm) : patience;
   }
 
   /// Nothing has happened for a while.
   bool is_time_to_stop(bool can_be_woken) const {
-    return is_stopped_ && !pass_on_ && (asked_ || (traced_ && can_be_woken));
+    return is_stopped_ && pass_on_ == never && (asked_ || (traced_ && can_be_woken));
   }
 
   /// We have been stopped, and go on. `by_guardian`: because the command has news.
@@ -55,20 +54,21 @@ class JobControl {
 
   /// We were continued, and the command has not been so by itself.
   bool is_to_be_continued(Clock::time_point now) {
-    if (!pass_on_ || now < *pass_on_) {
+    if (now < pass_on_) {
       return false;
     }
-    pass_on_.reset();
+    pass_on_ = never;
     return is_stopped_;
   }
 
  private:
   static constexpr std::chrono::milliseconds calm{10}, grace{50};
+  static constexpr Clock::time_point never = Clock::time_point::max();
 
   bool is_stopped_ = false;
   bool traced_ = true;
   bool asked_ = false;
-  std::optional<Clock::time_point> pass_on_;
+  Clock::time_point pass_on_ = never;
 };
 
 }  // namespace tracso::launch

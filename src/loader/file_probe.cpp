@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -87,6 +88,28 @@ std::string_view body_words(const ByteView& header, ElfClass elf_class) {
   return {};
 }
 
+// The first bytes of a file, for who would read the file. `is_enough` tells afterwards whether they
+// were.
+class FirstBytes final : public File {
+ public:
+  explicit FirstBytes(const SeenFile& seen) : seen_(seen) {}
+
+  Result<FileStatus> status() const override { return seen_.status; }
+
+  Result<std::size_t> read_at(std::uint64_t, std::span<std::byte>) const override {
+    is_enough_ = false;
+    return Error{ErrorKind::failed, "read", seen_.path, "only its first bytes are known", ""};
+  }
+
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(seen_.start)); }
+
+  bool is_enough() const { return is_enough_; }
+
+ private:
+  const SeenFile& seen_;
+  mutable bool is_enough_ = true;
+};
+
 }  // namespace
 
 bool is_same_file(const FileStatus& left, const FileStatus& right) {
@@ -167,7 +190,54 @@ void FileProbes::look_at_odd_file(FileProbe& probe, const Error& error) const {
                                   : "file too short");
 }
 
+void FileProbes::add_seen(SeenFile file) {
+  if (file.at_path) {
+    at_path_.emplace(file.path, *file.at_path);
+  }
+  if (file.start.size() >= longest_header) {
+    seen_.emplace(std::pair(file.status.device, file.status.inode), std::move(file));
+  }
+}
+
+void FileProbes::judge(FileProbe& probe, const File& file, std::span<const std::byte> start) const {
+  check_header(start.first(std::min(start.size(), longest_header)), wanted_, probe);
+  if (probe.verdict == FileProbe::Verdict::usable && reads_abi_notes_) {
+    probe.words = abi_note_refusal(file, start, wanted_, kernel_);
+    probe.verdict =
+        probe.words.empty() ? FileProbe::Verdict::usable : FileProbe::Verdict::wrong_class;
+  }
+}
+
+// One look at the path tells whether the file there is one that was read already; all of its status
+// has to be the same, so that none that was written to since, and no other under its number, is
+// taken for it. nullopt: it has to be opened.
+std::optional<FileProbe> FileProbes::look_at_seen(const std::string& path) const {
+  if (seen_.empty()) {
+    return std::nullopt;
+  }
+  FileProbe probe;
+  probe.path.text = path;
+  const auto known = at_path_.find(path);
+  const auto status =
+      known != at_path_.end() ? Result<FileStatus>(known->second) : files_.status(probe.path);
+  if (!status) {
+    return status.error().kind == ErrorKind::not_found ? std::optional(std::move(probe))
+                                                       : std::nullopt;
+  }
+  const auto seen = seen_.find({status->device, status->inode});
+  if (seen == seen_.end() || seen->second.status != *status) {
+    return std::nullopt;
+  }
+  const FirstBytes file(seen->second);
+  probe.status = *status;
+  judge(probe, file, file.bytes());
+  return file.is_enough() ? std::optional(std::move(probe)) : std::nullopt;
+}
+
 FileProbe FileProbes::look(const std::string& path, std::unique_ptr<File>& file) const {
+  if (auto seen = look_at_seen(path)) {
+    return std::move(*seen);
+  }
   FileProbe probe;
   probe.path.text = path;
   auto opened = files_.open(probe.path);
@@ -196,13 +266,7 @@ FileProbe FileProbes::look(const std::string& path, std::unique_ptr<File>& file)
     return probe;
   }
   probe.status = *status;
-  const auto start = std::span<const std::byte>(header).first(std::min(*got, header.size()));
-  check_header(start, wanted_, probe);
-  if (probe.verdict == FileProbe::Verdict::usable && reads_abi_notes_) {
-    probe.words = abi_note_refusal(*file, start, wanted_, kernel_);
-    probe.verdict =
-        probe.words.empty() ? FileProbe::Verdict::usable : FileProbe::Verdict::wrong_class;
-  }
+  judge(probe, *file, std::span<const std::byte>(header).first(std::min(*got, header.size())));
   return probe;
 }
 

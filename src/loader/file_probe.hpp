@@ -8,11 +8,14 @@
 #include "loader/loader_traits.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace tracso::loader {
 
@@ -30,6 +33,14 @@ struct FileProbe {
   TargetPath path;
   FileStatus status;
   std::string words;
+};
+
+/// A file that has been read before anybody searched for it.
+struct SeenFile {
+  std::string path;                   ///< from the root
+  std::optional<FileStatus> at_path;  ///< what stood at the path then; nullopt: not known
+  FileStatus status;                  ///< of the very file
+  std::string start;                  ///< its first bytes
 };
 
 /// The check of an ELF header: what a loader for `wanted` says of a file that starts so. `header`
@@ -52,12 +63,18 @@ class FileProbes {
   /// The file behind a usable probe: the open one, or opened again.
   Result<std::unique_ptr<File>> open(const FileProbe& probe);
 
+  /// A file of that status and of these first bytes need not be opened again: whoever finds it,
+  /// finds it as it was. What stood at its path then stands there.
+  void add_seen(SeenFile file);
+
   const FileSystem& files() const { return files_; }
 
   const ProgramKind& wanted() const { return wanted_; }
 
  private:
   FileProbe look(const std::string& path, std::unique_ptr<File>& file) const;
+  std::optional<FileProbe> look_at_seen(const std::string& path) const;
+  void judge(FileProbe& probe, const File& file, std::span<const std::byte> start) const;
   void look_at_odd_file(FileProbe& probe, const Error& error) const;
 
   const FileSystem& files_;
@@ -65,6 +82,8 @@ class FileProbes {
   bool reads_abi_notes_;
   std::uint32_t kernel_;
   std::unordered_map<std::string, FileProbe> known_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, SeenFile> seen_;  // by device and inode
+  std::unordered_map<std::string, FileStatus> at_path_;
   std::unique_ptr<File> last_file_;
   const FileProbe* last_ = nullptr;
 };

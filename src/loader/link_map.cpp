@@ -74,7 +74,7 @@ Result<DebugPlace> find_debug(const ProcessSource& process, const proc::Auxv& au
   if (const auto place = place_by_symbol(process, *loader)) {
     return *place;
   }
-  return debug ? no_list(process, ErrorKind::not_found, "the loader has not started yet")
+  return debug ? no_list(process, ErrorKind::not_found, "the loader has made no list yet")
                : no_list(
                      process, ErrorKind::unsupported, "no DT_DEBUG, and the loader has no symbols");
 }
@@ -233,7 +233,7 @@ Result<LinkMaps> read_link_maps(const ProcessSource& process,
   if (!maps.entries.empty()) {
     return maps;
   }
-  return maps.consistent ? no_list(process, ErrorKind::not_found, "the loader has not started yet")
+  return maps.consistent ? no_list(process, ErrorKind::not_found, "the loader has made no list yet")
                          : no_list(process, ErrorKind::malformed, maps.inconsistency);
 }
 

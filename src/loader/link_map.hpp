@@ -60,7 +60,7 @@ struct LinkMaps {
 /// Reads the link maps. Tries again, for some 20 ms in all, while the process loads or unloads;
 /// after the last of `tries` the state is given as it is, marked. `mappings` must be sorted by
 /// address.
-/// unsupported: statically linked. not_found: ld.so has not started yet. malformed: no list where
+/// unsupported: statically linked. not_found: ld.so has made no list yet. malformed: no list where
 /// it should be. denied, interrupted: as the memory says.
 Result<LinkMaps> read_link_maps(const ProcessSource& process,
                                 std::span<const Mapping> mappings,

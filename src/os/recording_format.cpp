@@ -29,7 +29,7 @@ Json error_json(const Error& error) {
 }
 
 Error error_from(const Json& json) {
-  const int kind = json.at("error").get<int>();
+  const int kind = number_from<int>(json.at("error"));
   const bool known = kind >= 0 && kind <= static_cast<int>(ErrorKind::internal);
   return {known ? static_cast<ErrorKind>(kind) : ErrorKind::failed,
           text_to_bytes(json.at("action").get<std::string>()),
@@ -85,14 +85,14 @@ Json status_json(const FileStatus& status) {
 
 FileStatus status_from(const Json& json) {
   FileStatus status;
-  status.device = json.at(0).get<std::uint64_t>();
-  status.inode = json.at(1).get<std::uint64_t>();
-  status.bytes = json.at(2).get<std::uint64_t>();
-  status.mode = json.at(3).get<std::uint32_t>();
-  status.owner = json.at(4).get<std::uint32_t>();
-  status.links = json.at(5).get<std::uint64_t>();
-  status.modified_ns = json.at(6).get<std::int64_t>();
-  status.changed_ns = json.at(7).get<std::int64_t>();
+  status.device = number_from<std::uint64_t>(json.at(0));
+  status.inode = number_from<std::uint64_t>(json.at(1));
+  status.bytes = number_from<std::uint64_t>(json.at(2));
+  status.mode = number_from<std::uint32_t>(json.at(3));
+  status.owner = number_from<std::uint32_t>(json.at(4));
+  status.links = number_from<std::uint64_t>(json.at(5));
+  status.modified_ns = number_from<std::int64_t>(json.at(6));
+  status.changed_ns = number_from<std::int64_t>(json.at(7));
   return status;
 }
 
@@ -103,7 +103,7 @@ Json output_json(const CommandOutput& output) {
 }
 
 CommandOutput output_from(const Json& json) {
-  return {json.at("status").get<int>(),
+  return {number_from<int>(json.at("status")),
           text_to_bytes(json.at("out").get<std::string>()),
           text_to_bytes(json.at("err").get<std::string>())};
 }
@@ -118,16 +118,32 @@ Json pieces_json(const std::map<std::uint64_t, std::string>& pieces, std::string
   return json;
 }
 
-std::map<std::uint64_t, std::string> pieces_from(const Json& json, const std::string& data) {
-  std::map<std::uint64_t, std::string> pieces;
-  for (const auto& piece : json) {
-    const auto start = piece.at(1).get<std::uint64_t>();
-    const auto bytes = piece.at(2).get<std::uint64_t>();
-    if (start > data.size() || data.size() - start < bytes) {
+// Each byte of data.bin is of one piece: that many bytes more than it has would only fill memory.
+class DataBin {
+ public:
+  explicit DataBin(const std::string& data) : data_(data), left_(data.size()) {}
+
+  std::string piece(std::uint64_t start, std::uint64_t bytes) {
+    if (start > data_.size() || data_.size() - start < bytes) {
       throw std::out_of_range("a piece lies outside data.bin");
     }
-    pieces[piece.at(0).get<std::uint64_t>()] =
-        data.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(bytes));
+    if (bytes > left_) {
+      throw std::out_of_range("its pieces are more than data.bin has");
+    }
+    left_ -= bytes;
+    return data_.substr(static_cast<std::size_t>(start), static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  const std::string& data_;
+  std::uint64_t left_;
+};
+
+std::map<std::uint64_t, std::string> pieces_from(const Json& json, DataBin& data) {
+  std::map<std::uint64_t, std::string> pieces;
+  for (const auto& piece : json) {
+    pieces[number_from<std::uint64_t>(piece.at(0))] = data.piece(
+        number_from<std::uint64_t>(piece.at(1)), number_from<std::uint64_t>(piece.at(2)));
   }
   return pieces;
 }
@@ -145,9 +161,9 @@ std::string bytes_of(const Json& json) {
   return text_to_bytes(json.get<std::string>());
 }
 
-Recording recording_from(const Json& json, const std::string& data) {
+Recording recording_from(const Json& json, DataBin data) {
   Recording recording;
-  recording.pid = json.at("pid").get<std::int32_t>();
+  recording.pid = number_from<std::int32_t>(json.at("pid"));
   recording.version = json.at("version").get<std::string>();
   recording.cpu = json.at("cpu").get<std::string>();
   results_from(json.at("texts"), recording.texts, bytes_of);
@@ -161,7 +177,7 @@ Recording recording_from(const Json& json, const std::string& data) {
         {status_from(file.at("status")), pieces_from(file.at("pieces"), data)});
   }
   results_from(json.at("opened"), recording.opened, [&](const Json& index) {
-    const auto value = index.get<std::size_t>();
+    const auto value = number_from<std::size_t>(index);
     if (value >= recording.files.size()) {
       throw std::out_of_range("an opened file is not among the files");
     }
@@ -249,7 +265,7 @@ Result<Recording> unpack_recording(const std::map<std::string, std::string>& par
     if (json.at("format").get<std::string>() != format_name) {
       return malformed("it is of another format: " + json.at("format").get<std::string>());
     }
-    Recording recording = recording_from(json, data->second);
+    Recording recording = recording_from(json, DataBin(data->second));
     for (const std::string_view name : text_parts) {
       if (const auto part = parts.find(std::string(name)); part != parts.end()) {
         recording.texts.insert_or_assign(std::string(name), part->second);

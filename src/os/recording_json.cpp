@@ -10,7 +10,7 @@ Json unread_json(const UnreadFiles& unread) {
 }
 
 UnreadFiles unread_from(const Json& json) {
-  return {json.at(0).get<std::size_t>(), text_to_bytes(json.at(1).get<std::string>())};
+  return {number_from<std::size_t>(json.at(0)), text_to_bytes(json.at(1).get<std::string>())};
 }
 
 Json imports_json(const InferredImports& found) {
@@ -30,7 +30,7 @@ InferredImports imports_from(const Json& json) {
     found.imports.push_back({text_to_bytes(import.at(0).get<std::string>()),
                              text_to_bytes(import.at(1).get<std::string>()),
                              text_to_bytes(import.at(2).get<std::string>()),
-                             import.at(3).get<std::uint32_t>()});
+                             number_from<std::uint32_t>(import.at(3))});
   }
   found.unread = unread_from(json.at("unread"));
   return found;
@@ -107,7 +107,7 @@ PythonFacts python_from(const Json& json) {
   facts.version = json.at("version").get<std::string>();
   facts.probe = json.at("probe").get<std::string>();
   facts.detail = json.at("detail").get<std::string>();
-  facts.stopped = std::chrono::nanoseconds(json.at("stopped_ns").get<std::int64_t>());
+  facts.stopped = std::chrono::nanoseconds(number_from<std::int64_t>(json.at("stopped_ns")));
   facts.code_executed = json.at("code_executed").get<bool>();
   facts.complete = json.at("complete").get<bool>();
   for (const auto& module : json.at("modules")) {
@@ -133,7 +133,7 @@ Json pools_json(const PoolsByMapping& pools) {
 PoolsByMapping pools_from(const Json& json) {
   PoolsByMapping pools;
   for (const auto& pair : json) {
-    pools[pair.at(0).get<std::uint64_t>()] = pair.at(1).get<std::uint64_t>();
+    pools[number_from<std::uint64_t>(pair.at(0))] = number_from<std::uint64_t>(pair.at(1));
   }
   return pools;
 }

@@ -8,10 +8,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracso::os {
+
+/// A whole number of that type. Throws std::out_of_range for anything else: nlohmann would convert.
+template <class T>
+T number_from(const nlohmann::ordered_json& json) {
+  const bool fits = json.is_number_unsigned()
+                        ? std::in_range<T>(json.get<std::uint64_t>())
+                        : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) {
+    throw std::out_of_range("a number in recording.json cannot be what stands there");
+  }
+  return json.get<T>();
+}
 
 std::string bytes_to_text(std::string_view bytes);
 std::string text_to_bytes(std::string_view text);

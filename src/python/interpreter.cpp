@@ -1,6 +1,7 @@
 #include "python/interpreter.hpp"
 
 #include "base/text.hpp"
+#include "elf/layout.hpp"
 #include "elf/memory_image.hpp"
 #include "proc/paged_process.hpp"
 #include "python/runtime_cookie.hpp"
@@ -8,8 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <elf.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -80,6 +85,8 @@ class InterpreterSearch {
   Result<Interpreter> run();
 
  private:
+  std::optional<std::uint64_t> place_of_dynamic(std::uint64_t header) const;
+  void fetch(const std::vector<Object>& objects) const;
   void search_everywhere();
   void look_at(const Object& object);
   void look_into_file(const Object& object);
@@ -219,13 +226,48 @@ void InterpreterSearch::recognize_pypy() {
   }
 }
 
+// Where the dynamic section of the object with that header lies; nullopt: it has none, or its
+// program headers are not where linkers put them.
+std::optional<std::uint64_t> InterpreterSearch::place_of_dynamic(std::uint64_t header) const {
+  std::array<std::byte, 1024> start{};
+  const auto parsed = process_.read_memory(header, start) ? elf::parse_file_header(start, "")
+                                                          : Result<elf::FileHeader>(Error{});
+  const std::uint64_t each = parsed ? elf::program_header_bytes(parsed->encoding) : 0;
+  if (!parsed || parsed->program_headers > start.size() ||
+      parsed->program_header_count > (start.size() - parsed->program_headers) / each) {
+    return std::nullopt;
+  }
+  std::optional<std::uint64_t> dynamic;
+  for (std::uint64_t i = 0; i < parsed->program_header_count; ++i) {
+    const auto raw = std::span(start).subspan(parsed->program_headers + i * each);
+    const auto segment = elf::parse_program_header(raw, parsed->encoding);
+    dynamic = segment.type == PT_DYNAMIC ? segment.address : dynamic;
+  }
+  return dynamic ? std::optional(header + *dynamic) : std::nullopt;
+}
+
+// All first pages in one go, then all dynamic sections of what is linked at address 0.
+void InterpreterSearch::fetch(const std::vector<Object>& objects) const {
+  std::vector<std::uint64_t> places;
+  for (const auto& object : objects) {
+    places.push_back(object.mapping->start);
+  }
+  process_.fetch(places);
+  places.clear();
+  for (const auto& object : objects) {
+    const auto place = object.extension ? std::nullopt : place_of_dynamic(object.mapping->start);
+    if (place) {
+      places.push_back(*place);
+    }
+  }
+  process_.fetch(places);
+}
+
 void InterpreterSearch::search_everywhere() {
   const auto objects = mapped_objects(input_);
-  std::vector<std::uint64_t> headers;
-  for (const auto& object : objects) {
-    headers.push_back(object.mapping->start);
+  if (process_.may_read_ahead()) {
+    fetch(objects);
   }
-  process_.fetch(headers);
   for (const auto& object : objects) {
     if (!object.extension) {
       look_at(object);

@@ -96,8 +96,9 @@ class Objects {
   /// tp_dict; 0: none (static types of 3.12 and later).
   std::uint64_t type_dict(std::uint64_t type);
   /// With the module before it, as a class statement leaves it: "app.models.Request"; what is built
-  /// in or written in C as it calls itself: "dict", "collections.OrderedDict". Empty: unreadable.
-  std::string full_type_name(std::uint64_t type);
+  /// in or written in C as it calls itself: "dict", "collections.OrderedDict". A name that is empty
+  /// is "(no name)", of a very long one this is the beginning and "...". nullopt: unreadable.
+  std::optional<std::string> full_type_name(std::uint64_t type);
 
   /// A str or an instance of a subclass.
   bool is_text(std::uint64_t object);
@@ -144,6 +145,7 @@ class Objects {
   };
 
   std::uint64_t flags(std::uint64_t type);
+  std::optional<std::string> long_type_name(std::uint64_t type);
   std::string characters(std::uint64_t object, std::uint64_t length, std::uint32_t state);
   Name name_of(std::uint64_t key);
   void fetch_names(const std::vector<DictEntry>& entries);

@@ -96,16 +96,40 @@ std::uint64_t Objects::type_dict(std::uint64_t type) {
   return memory_.pointer(type + layout_.object.bytes + body::type_dict);
 }
 
-std::string Objects::full_type_name(std::uint64_t type) {
+// As much as is read of a name that may have thousands of characters.
+std::optional<std::string> Objects::long_type_name(std::uint64_t type) {
+  const auto address = memory_.pointer(type + layout_.object.bytes + body::type_name);
+  if (auto name = memory_.text(address, longest_type_name)) {
+    return name;
+  }
+  std::string start(longest_type_name, '\0');
+  if (!memory_.read(address, std::as_writable_bytes(std::span(start)))) {
+    return std::nullopt;
+  }
+  while (!start.empty() && (static_cast<unsigned char>(start.back()) & 0xc0U) == 0x80) {
+    start.pop_back();  // half a character
+  }
+  if (!start.empty() && static_cast<unsigned char>(start.back()) >= 0xc0) {
+    start.pop_back();
+  }
+  return start;
+}
+
+std::optional<std::string> Objects::full_type_name(std::uint64_t type) {
   constexpr std::uint64_t is_heap_type = 1U << 9U;
-  std::string name = type_name(type);
-  if (name.empty() || (flags(type) & is_heap_type) == 0) {
+  const std::optional<std::string> known = long_type_name(type);
+  if (!known) {
+    return std::nullopt;
+  }
+  const bool is_cut = !known->empty() && type_name(type).empty();
+  const std::string name = known->empty() ? "(no name)" : *known + (is_cut ? "..." : "");
+  if ((flags(type) & is_heap_type) == 0) {
     return name;
   }
   const std::uint64_t dict = type_dict(type);
   const auto found = dict != 0 ? find(dict, Name::module) : Found{};
   const auto module = found.object != 0 ? text(found.object) : std::nullopt;
-  return module && *module != "builtins" && name.find('.') == std::string::npos
+  return module && *module != "builtins" && known->find('.') == std::string::npos
              ? *module + "." + name
              : name;
 }

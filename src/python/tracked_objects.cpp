@@ -167,8 +167,9 @@ TrackedObjects TrackedObjectReader::Reading::described(const ObjectWalk& pass) {
   for (const auto& [type, sum] : pass.sums) {
     out.objects += sum.objects;
     out.bytes += sum.bytes;
-    std::string name = by_name.size() < most_types ? objects.full_type_name(type) : "";
-    name = name.empty() ? "(unreadable)" : name;
+    const std::string name = by_name.size() < most_types
+                                 ? objects.full_type_name(type).value_or("(unreadable)")
+                                 : "(other)";
     TypeTotal& total = by_name[name];
     total.type = name;
     total.objects += sum.objects;

@@ -221,6 +221,9 @@ std::string how_read(const Dump& dump) {
   if (!dump.holds) {
     return fmt::format("read without stopping in {:.2f} ms", took);
   }
+  if (dump.holds->threads == 0) {
+    return fmt::format("no thread could be held; read in {:.2f} ms", took);
+  }
   const auto longest = static_cast<double>(dump.holds->longest.count()) / 1e6;
   return fmt::format("{} held, one after the other, for at most {:.2f} ms each; read in {:.2f} ms",
                      dump.holds->threads,

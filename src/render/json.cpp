@@ -293,7 +293,7 @@ Result<std::string> JsonRenderer::trace(const Trace& trace, const Summary& summa
   out["ranked_by"] = ranking_name(summary.by);
   out["name_depth"] = trace.name_depth;
   out["partial"] = trace.partial;
-  return printed(out, options_.compact);
+  return printed(out);
 }
 
 Result<std::string> JsonRenderer::why(const Trace& trace,
@@ -308,7 +308,7 @@ Result<std::string> JsonRenderer::why(const Trace& trace,
     out["matches"].push_back(match_json(trace, summary, match));
   }
   put_texts(out, "did_you_mean", answer.did_you_mean);
-  return printed(out, options_.compact);
+  return printed(out);
 }
 
 }  // namespace tracso

@@ -275,7 +275,7 @@ void Report::libraries() {
         library.packages == 0 ? "unattributed" : fmt::format("{} py", library.packages);
     Row row{names_(library.node), {}};
     parts_.add_file(row.rest, size_or_dash(node.cost.file));
-    parts_.add_bar(row.rest, part);
+    parts_.add_bar_beside_use(row.rest, part);
     row.rest.add(fmt::format("  in={:<3}", library.in_degree));
     if (parts_.counts()) {
       row.rest.add("  " + pad_right(owners, costs_ || used ? 12 : 0));
@@ -288,14 +288,15 @@ void Report::libraries() {
     row.rest.add(state_mark(object(node)->state), Style::yellow);
     rows.push_back(std::move(row));
   }
-  const std::size_t column = fitted_name_columns(rows, look(library_name_columns));
+  const std::size_t names = used && options_.width == 0 ? 36 : library_name_columns;
+  const std::size_t column = fitted_name_columns(rows, look(names));
   costs_title(!by_weight ? "Most depended-on libraries"
               : summary_.by == ByteKind::resident
                   ? "Libraries by resident memory, with size on disk"
                   : "Libraries by private memory, with size on disk",
               before_costs(column, heads),
               used ? "      used" : "");
-  out_ += table(rows, look(library_name_columns));
+  out_ += table(rows, look(names));
   more(libraries.size() - shown);
 }
 

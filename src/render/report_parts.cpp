@@ -50,6 +50,7 @@ ReportParts::ReportParts(const RenderOptions& options, bool costs, ByteKind by, 
     : unicode_(options.unicode), resident_(costs), private_(costs), uses_(used) {
   const std::size_t width = options.width;
   if (width == 0) {
+    bar_beside_use_ = !used;  // the rest fits into 80 columns
     return;
   }
   const std::size_t beside = (costs ? 2 * cost_columns : 0) + (used ? used_columns : 0);
@@ -74,6 +75,12 @@ void ReportParts::add_file(Line& line, const std::string& size) const {
 void ReportParts::add_bar(Line& line, double part) const {
   if (bar_) {
     line.add("  ").add(bar(part, unicode_), Style::cyan);
+  }
+}
+
+void ReportParts::add_bar_beside_use(Line& line, double part) const {
+  if (bar_beside_use_) {
+    add_bar(line, part);
   }
 }
 

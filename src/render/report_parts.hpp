@@ -22,6 +22,8 @@ class ReportParts {
 
   void add_file(Line& line, const std::string& size) const;
   void add_bar(Line& line, double part) const;
+  /// The same in a row that ends with add_use(): what goes into a pipe does without.
+  void add_bar_beside_use(Line& line, double part) const;
   void add_costs(Line& line,
                  const std::optional<std::uint64_t>& resident,
                  const std::optional<std::uint64_t>& private_bytes) const;
@@ -38,7 +40,7 @@ class ReportParts {
   bool unicode_;
   bool bar_ = true, counts_ = true;
   bool file_ = true, resident_ = false, private_ = false;
-  bool uses_ = false, callers_ = true;
+  bool uses_ = false, callers_ = true, bar_beside_use_ = true;
   std::size_t most_callers_ = 0;  ///< columns; 0: no limit
 };
 

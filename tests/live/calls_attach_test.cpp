@@ -249,10 +249,11 @@ TEST_CASE("attach: the target ends, or tracso is killed", "[live][attach]") {
                                        child.pid(),
                                        lines)});
     const auto watcher = static_cast<pid_t>(std::stol(started.out));
-    for (int i = 0; i < 1000 && test::read_file(lines).empty(); ++i) {
+    const auto has_line = [&] { return contains(test::read_file(lines), "attached->add_one("); };
+    for (int i = 0; i < 1000 && !has_line(); ++i) {
       ::usleep(20'000);
     }
-    CHECK(contains(test::read_file(lines), "attached->add_one("));
+    CHECK(has_line());
     child.write("end\n");
     REQUIRE(child.line());
     CHECK(child.wait() == 0);
@@ -266,13 +267,19 @@ TEST_CASE("attach: the target ends, or tracso is killed", "[live][attach]") {
   for (const char* option : {"-c", "-L -e malloc -o /dev/null"}) {
     shell(fmt::format(
         "{0} calls {2} -p {1} >/dev/null 2>&1 & tracer=$!; "
-        "i=0; while [ $i -lt 300 ] && ! grep -q tracso-agent /proc/{1}/maps; do "
+        "i=0; while [ $i -lt 1000 ] && ! grep -q tracso-agent /proc/{1}/maps; do "
         "sleep 0.02; i=$((i + 1)); done; sleep 0.1; kill -9 $tracer; wait $tracer; true",
         test::tracso_binary(),
         child.pid(),
         option));
   }
-  CHECK(calls_of(document(attach(child.pid(), {"--json", "-d", "0.2"})), "malloc") > 100);
+  // What is left of the one that was killed takes its time to let go, on a busy machine some of it.
+  auto after = attach(child.pid(), {"--json", "-d", "0.2"});
+  for (int i = 0; i < 50 && after.status == 4; ++i) {
+    ::usleep(200'000);
+    after = attach(child.pid(), {"--json", "-d", "0.2"});
+  }
+  CHECK(calls_of(document(after), "malloc") > 100);
   test::check_untouched(child);
 }
 

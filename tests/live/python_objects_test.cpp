@@ -152,6 +152,32 @@ TEST_CASE("python objects: every type of every Python is counted as it counts it
   }
 }
 
+TEST_CASE("python objects: types without a name, and with names of thousands of characters",
+          "[live][python][objects]") {
+  Child child({system_python,
+               "-c",
+               "import os\n"
+               "kinds = {type('', (), {}): 7, type('L' * 5000, (), {}): 11,"
+               " type('\u20ac' * 2000, (), {}): 13}\n"
+               "things = [kind() for kind, number in kinds.items() for _ in range(number)]\n"
+               "print('ready', flush=True)\nos.read(0, 1)"});
+  REQUIRE(child.line() == "ready");
+  REQUIRE(child.rests());
+  const auto target = live_target(child.pid());
+  REQUIRE(target);
+  const auto found = python::TrackedObjectReader(target->input).read();
+  REQUIRE(found);
+  const auto ours = by_type(*found);
+  std::string euros;
+  for (int i = 0; i < 85; ++i) {  // whole ones of 256 bytes
+    euros += "\u20ac";
+  }
+  CHECK(ours.at("__main__.(no name)").first == 7);
+  CHECK(ours.at("__main__." + std::string(256, 'L') + "...").first == 11);
+  CHECK(ours.at("__main__." + euros + "...").first == 13);
+  CHECK(ours.count("(unreadable)") == 0);
+}
+
 TEST_CASE("python objects: frozen ones count, gc.get_objects leaves them out",
           "[live][python][objects]") {
   Child child({system_python, "-c", with_freeze(counts_itself, true)});

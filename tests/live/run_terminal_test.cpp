@@ -1,6 +1,6 @@
-// Ctrl-C, Ctrl-Z and other signals, at a terminal of our own with a small shell in front of it.
+// Ctrl-C, Ctrl-Z and stops from elsewhere, at a terminal of our own with a small shell in front of
+// it.
 
-#include "os/live_process.hpp"
 #include "support/catch.hpp"
 #include "support/run_support.hpp"
 
@@ -14,31 +14,13 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <functional>
+#include <string>
+#include <string_view>
 
 using namespace tracso;
 using namespace tracso::test;
 
 namespace {
-
-launch::RunOptions options_for(Arguments argv) {
-  launch::RunOptions options;
-  options.argv = std::move(argv);
-  options.open = [](std::int32_t) -> Result<std::unique_ptr<ProcessSource>> {
-    return Error{ErrorKind::denied, "open", "it", "not needed here", ""};
-  };
-  options.on_whole = [](const launch::Moment&) {};
-  return options;
-}
-
-Result<std::unique_ptr<ProcessSource>> open_live(std::int32_t pid) {
-  auto door = os::LiveProcess::open(pid);
-  if (!door) {
-    return door.error();
-  }
-  return std::unique_ptr<ProcessSource>(std::move(*door));
-}
 
 // What the job prints at its end: "[exit 3]", "[signal 2]", "[interrupted 2 detached]".
 void say_end(const Result<launch::RunResult>& result) {
@@ -72,7 +54,7 @@ enum class Continue { job, leader, nobody };
     setpgid(0, 0);
     tcsetpgrp(0, getpid());
     signal(SIGTTOU, SIG_DFL);
-    say_end(launch::run_command(options_for(argv)));
+    say_end(launch::run_command(blind_options(argv)));
     _exit(0);
   }
   for (int status = 0; waitpid(job, &status, WUNTRACED) == job;) {
@@ -263,148 +245,4 @@ TEST_CASE("run: SIGSTOP and SIGCONT from elsewhere work as ever", "[live][run]")
   CHECK(ran.result->exit_status == 4);
   CHECK(ran.out.find("State:\tt") != std::string::npos);
   CHECK(ran.result->wall > std::chrono::milliseconds(800));
-}
-
-namespace {
-
-// A run in a process of its own, which heads a process group. `script` is what a shell does after
-// it has said "ready" in the file `mark`; the exit status is what `judge` makes of the result.
-class Job {
- public:
-  Job(const std::string& name,
-      const std::string& script,
-      const std::function<bool(const launch::RunResult&)>& judge)
-      : mark_(write_file(name, "")) {
-    pid_ = fork();
-    if (pid_ == 0) {
-      setpgid(0, 0);
-      const auto result =
-          launch::run_command(options_for({"/bin/sh", "-c", "MARK='" + mark_ + "'; " + script}));
-      _exit(result && judge(*result) ? 0 : 1);
-    }
-    setpgid(pid_, pid_);
-  }
-
-  ~Job() { kill(-pid_, SIGKILL); }
-
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  pid_t pid() const { return pid_; }
-
-  bool says(const std::string& word) const {
-    for (int i = 0; i < 600; ++i) {
-      if (run_natively({"cat", mark_}).out.find(word) != std::string::npos) {
-        return true;
-      }
-      usleep(50'000);
-    }
-    return false;
-  }
-
-  std::string words() const { return run_natively({"cat", mark_}).out; }
-
-  int end() const {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return status;
-  }
-
- private:
-  std::string mark_;
-  pid_t pid_ = 0;
-};
-
-constexpr const char* until_term =
-    "trap 'echo got >> $MARK; exit 7' TERM HUP; echo ready >> $MARK;"
-    " while :; do sleep 0.02; done";
-
-}  // namespace
-
-TEST_CASE("run: SIGTERM to us is the command's, and its end is reported", "[live][run]") {
-  const int number = GENERATE(SIGTERM, SIGHUP);
-  const Job job("term_forwarded.txt", until_term, [](const launch::RunResult& result) {
-    return result.exit_status == 7 && !result.interrupted_by &&
-           result.moment == launch::MomentKind::exit_stop;
-  });
-  REQUIRE(job.says("ready"));
-  kill(job.pid(), number);
-  CHECK(job.end() == 0);
-  CHECK(job.words() == "ready\ngot\n");
-}
-
-TEST_CASE("run: a signal to all of us reaches the command once", "[live][run]") {
-  // As timeout(1) does: its child, then the group.
-  const std::string counting =
-      "n=0; trap 'n=$((n+1)); echo got >> $MARK' TERM; echo ready >> $MARK;"
-      " i=0; while [ $i -lt 40 ]; do sleep 0.02; i=$((i+1)); done; exit $n";
-  const Job job("term_once.txt", counting, [](const launch::RunResult& result) {
-    return result.exit_status == 1 && !result.interrupted_by;
-  });
-  REQUIRE(job.says("ready"));
-  kill(-job.pid(), SIGTERM);
-  usleep(10'000);
-  kill(job.pid(), SIGTERM);
-  CHECK(job.end() == 0);
-  CHECK(job.words() == "ready\ngot\n");
-}
-
-TEST_CASE("run: a second SIGTERM detaches and looks", "[live][run]") {
-  const Job job("term_twice.txt",
-                "trap 'echo got >> $MARK' TERM; echo ready >> $MARK;"
-                " i=0; while [ $i -lt 100 ]; do sleep 0.02; i=$((i+1)); done; echo end >> $MARK",
-                [](const launch::RunResult& result) {
-                  return result.interrupted_by == SIGTERM &&
-                         result.moment == launch::MomentKind::detached && !result.exit_status;
-                });
-  REQUIRE(job.says("ready"));
-  kill(job.pid(), SIGTERM);
-  REQUIRE(job.says("got"));
-  usleep(800'000);
-  kill(job.pid(), SIGTERM);
-  CHECK(job.end() == 0);
-  CHECK(job.says("end"));  // it goes on unharmed
-}
-
-TEST_CASE("run: when we are killed, a python loads on and ends as ever", "[live][run]") {
-  const std::string mark = write_file("killed.txt", "");
-  const std::string script = write_file("killed.py", R"(
-import atexit, os, sys, time
-def say(word):
-    with open(sys.argv[1], "a") as mark: mark.write(word + "\n")
-parent = os.getppid()
-say("ready")
-while os.getppid() == parent: time.sleep(0.01)
-time.sleep(0.3)
-import ssl, sqlite3, ctypes
-try: ctypes.CDLL("libtracso_nowhere.so")
-except OSError: pass
-atexit.register(say, "end")
-)");
-  for (const std::string& program : python_programs()) {
-    write_file("killed.txt", "");
-    const pid_t tool = fork();
-    if (tool == 0) {
-      auto options = options_for({program, script, mark});
-      options.open = open_live;
-      options.record_loads = true;
-      static_cast<void>(launch::run_command(options));
-      _exit(1);
-    }
-    const auto says = [&](const std::string& word) {
-      for (int i = 0; i < 600; ++i) {
-        if (run_natively({"cat", mark}).out.find(word) != std::string::npos) {
-          return true;
-        }
-        usleep(50'000);
-      }
-      return false;
-    };
-    CAPTURE(program);
-    REQUIRE(says("ready"));
-    usleep(100'000);  // it stands in its loop, not in a stop of ours
-    kill(tool, SIGKILL);
-    waitpid(tool, nullptr, 0);
-    CHECK(says("end"));
-  }
 }

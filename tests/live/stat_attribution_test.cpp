@@ -32,6 +32,11 @@ Json attribution_of(const ProgramRun& ran, int status = 0) {
   return all.at("attribution");
 }
 
+Json attribution_of_script(const std::string& script, int status = 0) {
+  return attribution_of(
+      run_tracso({"stat", "--json", "--attribution=objects", system_python, "-c", script}), status);
+}
+
 std::int64_t growth(const Json& change) {
   REQUIRE(change.at("before").is_number());
   return change.at("after").get<std::int64_t>() - change.at("before").get<std::int64_t>();
@@ -205,14 +210,9 @@ TEST_CASE("stat --attribution: a command shorter than one look, exact at its Pyt
 
 TEST_CASE("stat --attribution: an exit in an exit function is told at the exit stop",
           "[live][stat][objects]") {
-  const Json told = attribution_of(
-      run_tracso({"stat",
-                  "--json",
-                  "--attribution=objects",
-                  system_python,
-                  "-c",
-                  "import atexit, os\nclass Marker: pass\nx = [Marker() for _ in range(700)]\n"
-                  "atexit.register(os._exit, 3)"}),
+  const Json told = attribution_of_script(
+      "import atexit, os\nclass Marker: pass\n"
+      "x = [Marker() for _ in range(700)]\natexit.register(os._exit, 3)",
       3);
   CHECK(told.at("last_moment") == "exit stop");
   CHECK(growth_of_type(told, "__main__.Marker") == 700);
@@ -220,15 +220,10 @@ TEST_CASE("stat --attribution: an exit in an exit function is told at the exit s
 
 TEST_CASE("stat --attribution: after an exec what counts is the new program's",
           "[live][stat][objects]") {
-  const Json told = attribution_of(
-      run_tracso({"stat",
-                  "--json",
-                  "--attribution=objects",
-                  system_python,
-                  "-c",
-                  "import os, sys\nclass Old: pass\nx = [Old() for _ in range(700)]\n"
-                  "os.execv(sys.executable, [sys.executable, '-c', 'class New: pass\\n"
-                  "x = [New() for _ in range(900)]'])"}));
+  const Json told = attribution_of_script(
+      "import os, sys\nclass Old: pass\nx = [Old() for _ in range(700)]\n"
+      "os.execv(sys.executable, [sys.executable, '-c', 'class New: pass\\n"
+      "x = [New() for _ in range(900)]'])");
   CHECK(told.at("last_moment") == "Py_FinalizeEx");
   CHECK(growth_of_type(told, "__main__.New") == 900);
   CHECK(growth_of_type(told, "__main__.Old") == 0);

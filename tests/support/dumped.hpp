@@ -6,6 +6,8 @@
 #include "support/python_target.hpp"
 #include "support/run_program.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -36,5 +38,20 @@ struct Dumped {
   std::optional<LiveTarget> target;
   std::optional<Dumper> dumper;
 };
+
+/// Whether this build has native stacks; says it where not.
+inline bool has_native() {
+  if (!Dumper::has_native()) {
+    WARN("NOT TRIED: this build has no native stacks");
+  }
+  return Dumper::has_native();
+}
+
+inline nlohmann::json native_dump(const std::string& pid) {
+  const auto run = run_tracso({"dump", "--native", "--json", "--timeout", "30", pid});
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  return nlohmann::json::parse(run.out);
+}
 
 }  // namespace tracso::test

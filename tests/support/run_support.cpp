@@ -92,6 +92,16 @@ SeenRun run(Arguments argv, const Change& change) {
   return ran;
 }
 
+launch::RunOptions blind_options(Arguments argv) {
+  launch::RunOptions options;
+  options.argv = std::move(argv);
+  options.open = [](std::int32_t) -> Result<std::unique_ptr<ProcessSource>> {
+    return Error{ErrorKind::denied, "open", "it", "not needed here", ""};
+  };
+  options.on_whole = [](const launch::Moment&) {};
+  return options;
+}
+
 Native run_natively(const Arguments& argv) {
   std::vector<char*> list;
   for (const auto& argument : argv) {

@@ -29,6 +29,9 @@ using Change = std::function<void(launch::RunOptions&)>;
 /// run_command with a callback that looks at maps; `change` may alter the options.
 SeenRun run(Arguments argv, const Change& change = {});
 
+/// Options to run a command without looking at it.
+launch::RunOptions blind_options(Arguments argv);
+
 struct Native {
   int status = 0;  ///< exit status, or 128+N
   std::string out;

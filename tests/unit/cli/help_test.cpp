@@ -161,6 +161,11 @@ TEST_CASE("slips: what other tools call -p, --pid and -d is translated", "[cli][
     CHECK(has(leave({command, "-p", "4192"}).err, "by itself: tracso " + command + " 4192"));
   }
   CHECK(has(leave({"stat", "-p", "4192", "-d", "3"}).err, "hint: for how long: --for SECONDS\n"));
+  CHECK(has(leave({"-d", "3", "4192"}).err,
+            "hint: for how long calls are counted: --calls SECONDS\n"));
+  CHECK(has(leave({"dump", "4192", "-d", "3"}).err,
+            "hint: how many looks, and how far apart: --count N --interval SECONDS\n"));
+  CHECK_FALSE(has(leave({"record", "4192", "-d", "3"}).err, "how"));
   CHECK(has(leave({"calls", "-p", "4192", "--for", "3"}).err, "hint: for how long: -d SECONDS\n"));
   CHECK(has(leave({"diff", "-p", "4192"}).err, "by itself: tracso diff 4192 4193"));
   CHECK(has(leave({"--for", "1", "4192"}).err, "--calls SECONDS"));

@@ -111,6 +111,34 @@ TEST_CASE("costs: its .bss is its own, what lies behind is not", "[collect][cost
   CHECK(cost.private_bytes == 2 * page);
 }
 
+TEST_CASE(
+    "costs: where a library ends its file tells, and its memory where the file cannot be read",
+    "[collect][costs]") {
+  auto fake = process({code(8, 5), anonymous(2, 2), anonymous(4, 4)}, 10);
+  SECTION("the file") {
+    fake.process.memory.clear();
+  }
+  SECTION("the memory") {
+    fake.process.mapped.clear();
+  }
+  CHECK(cost_of_library(fake).resident == 7 * page);
+}
+
+TEST_CASE("costs: smaps tells the mappings too, so maps is not read beside it",
+          "[collect][costs]") {
+  auto fake = process({code(8, 5)}, 8);
+  fake.process.texts.erase("maps");
+  SECTION("a live process") {
+    fake.process.read_ahead = true;
+    CHECK(cost_of_library(fake).resident == 5 * page);
+  }
+  SECTION("a recording has to have both") {
+    SnapshotOptions options;
+    options.costs = true;
+    CHECK_FALSE(take_snapshot(fake.target(), options));
+  }
+}
+
 TEST_CASE("costs: memory beside a library without .bss is nobody's", "[collect][costs]") {
   auto fake = process({code(8, 5), anonymous(4, 4)}, 8);
   CHECK(cost_of_library(fake).resident == 5 * page);

@@ -61,6 +61,55 @@ TEST_CASE("memory classes: a thread's arena of malloc is heap", "[collect][memor
   CHECK(classes[MemoryClass::other].resident == 0);
 }
 
+// The head of a heap of glibc's: ar_ptr, prev, size, mprotect_size.
+std::string heap_info(std::uint64_t ar_ptr,
+                      std::uint64_t prev,
+                      std::uint64_t size = 0x21000,
+                      std::uint64_t usable = 0x21000) {
+  std::string bytes;
+  for (const std::uint64_t word : {ar_ptr, prev, size, usable}) {
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return bytes;
+}
+
+std::uint64_t heap_bytes_of(const std::string& head, bool with_reserve) {
+  test::FakeProcess process;
+  const std::uint64_t end = arena + (with_reserve ? 0x21000 : arena);
+  process.texts["smaps"] =
+      mapping(arena, end, "rw-p 00000000 00:00 0", 100, 100) +
+      (with_reserve ? mapping(end, 2 * arena, "---p 00000000 00:00 0", 0, 0) : "");
+  process.memory[arena] = head;
+  const auto classes = quick_memory_classes(process);
+  REQUIRE(classes);
+  const std::uint64_t other = classes->memory[MemoryClass::other].resident;
+  CHECK(classes->memory[MemoryClass::heap].resident + other == 100 * 1024);
+  return classes->memory[MemoryClass::heap].resident;
+}
+
+TEST_CASE("memory classes: what lies where an arena would, and does not begin like one, is none",
+          "[collect][memory]") {
+  constexpr std::uint64_t all = 100 * 1024;
+  const bool with_reserve = GENERATE(false, true);
+  const auto is_heap = [&](const std::string& head) {
+    return heap_bytes_of(head, with_reserve) == all;
+  };
+  CHECK(is_heap(heap_info(arena + 32, 0)));
+  CHECK(is_heap(heap_info(arena + 64, 0, arena, arena)));
+  CHECK(is_heap(heap_info(5 * arena + 48, 3 * arena)));  // not the first of its arena
+  CHECK_FALSE(is_heap(std::string(32, '\0')));
+  CHECK_FALSE(is_heap(std::string(32, '\1')));
+  CHECK_FALSE(is_heap(heap_info(arena + 8, 0)));           // inside the head itself
+  CHECK_FALSE(is_heap(heap_info(arena + 8192, 0)));        // not behind it
+  CHECK_FALSE(is_heap(heap_info(5 * arena + 48, 0)));      // another's, but the first
+  CHECK_FALSE(is_heap(heap_info(arena + 48, 3 * arena)));  // its own, but not the first
+  CHECK_FALSE(is_heap(heap_info(5 * arena + 48, 3 * arena + 8)));
+  CHECK_FALSE(is_heap(heap_info(arena + 48, 0, 0)));
+  CHECK_FALSE(is_heap(heap_info(arena + 48, 0, 0x21010)));
+  CHECK_FALSE(is_heap(heap_info(arena + 48, 0, 0x22000)));  // more than is usable
+  CHECK_FALSE(is_heap(heap_info(arena + 48, 0, 0x21000, 2 * arena)));
+}
+
 TEST_CASE("memory classes: anonymous memory behind a guard page is a stack", "[collect][memory]") {
   const MemoryByClass classes =
       classes_of(mapping(0x100000, 0x101000, "---p 00000000 00:00 0", 0, 0) +

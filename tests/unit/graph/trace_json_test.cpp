@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracso::test {
 namespace {
@@ -36,6 +37,16 @@ std::string reason(std::string_view text) {
   return read.error().reason;
 }
 
+std::vector<Trace> all_kinds() {
+  return {everything(),
+          hostile(),
+          file_with_missing(),
+          cyclic(),
+          preloaded(),
+          statically_linked(),
+          many(100)};
+}
+
 }  // namespace
 
 TEST_CASE("trace_json: memory by use that is missing or odd", "[graph][json]") {
@@ -56,13 +67,7 @@ TEST_CASE("trace_json: memory by use that is missing or odd", "[graph][json]") {
 }
 
 TEST_CASE("trace_json: a document read back is the trace it was made from", "[graph][json]") {
-  for (const Trace& trace : {everything(),
-                             hostile(),
-                             file_with_missing(),
-                             cyclic(),
-                             preloaded(),
-                             statically_linked(),
-                             many(100)}) {
+  for (const Trace& trace : all_kinds()) {
     const std::string text = rendered("json", trace);
     const auto read = read_trace_json(text, "saved.json");
     REQUIRE(read);
@@ -73,6 +78,30 @@ TEST_CASE("trace_json: a document read back is the trace it was made from", "[gr
     }
     CHECK(why_rendered("report", read.value(), "lib") == why_rendered("report", trace, "lib"));
   }
+}
+
+TEST_CASE("trace_json: the short form reads back as the same trace", "[graph][json]") {
+  for (const Trace& trace : all_kinds()) {
+    const std::string text = write_trace_json(trace);
+    const auto read = read_trace_json(text, "last-trace.json");
+    REQUIRE(read);
+    CHECK(read.value() == trace);
+    // Nothing in it is there for nothing, and nothing that a terminal would obey.
+    for (const char* idle : {"null", "false", "[]", ":0,", "\x7f", "\xc2\x9b", "\x1b"}) {
+      CHECK(text.find(idle) == std::string::npos);
+    }
+    CHECK(text.size() * 2 < rendered("json", trace).size());
+  }
+}
+
+TEST_CASE("trace_json: odd texts in the short form", "[graph][json]") {
+  Trace trace;
+  trace.graph.add(TargetRoot{"pid:1", 1});
+  trace.target = "\xc2\x9b[2J \x7f \t\"\\ \xc2\xa0 \xe2\x82\xac \xff";
+  trace.modules = {{"", std::nullopt, ""}, {"a", "", "built-in"}};
+  const auto read = read_trace_json(write_trace_json(trace), "last-trace.json");
+  REQUIRE(read);
+  CHECK(read.value() == trace);
 }
 
 TEST_CASE("trace_json: keys that an older document lacks read as nothing", "[graph][json]") {
@@ -145,7 +174,12 @@ TEST_CASE("trace_json: a bomb of brackets is refused before it is parsed", "[gra
   const std::string bomb(1'000'000, '[');
   CHECK(reason(bomb) == "nested deeper than 64 levels");
   CHECK(reason("{\"schema\":\"" + std::string(1000, '[')) != "nested deeper than 64 levels");
-  CHECK(json_depth(R"({"a\"[[[":[[]]})") == 3);
+  CHECK(json_shape(R"({"a\"[[[":[[]]})").depth == 3);
+  std::string many = "{\"nodes\":[1";
+  for (int i = 0; i < 10'000'000; ++i) {
+    many += ",1";
+  }
+  CHECK(reason(many + "]}") == "more than 10000000 values");
 }
 
 TEST_CASE("trace_words: every enumerator with a word comes back from it", "[graph][json]") {

@@ -129,6 +129,36 @@ TEST_CASE("recording: an older one says nothing of files beside the modules", "[
   CHECK_FALSE(again->module_files);
 }
 
+// The index of a recording, with one text replaced by another.
+std::string reason_of_spoilt(const std::string& from, const std::string& to) {
+  test::FakeTarget fake;
+  auto parts = pack_recording(record_a_run(fake));
+  std::string& index = parts["recording.json"];
+  REQUIRE(index.find(from) != std::string::npos);
+  index.replace(index.find(from), from.size(), to);
+  const auto read = unpack_recording(parts);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().kind == ErrorKind::malformed);
+  return read.error().reason;
+}
+
+TEST_CASE("recording: a number that cannot stand there is an error", "[os][recording]") {
+  for (const char* number : {"1e308", "-1e308", "4294967296", "1.5", "\"1\"", "null", "1e999"}) {
+    INFO(number);
+    CHECK_FALSE(reason_of_spoilt("\"pid\": 4711", std::string("\"pid\": ") + number).empty());
+  }
+  CHECK(reason_of_spoilt("\"pid\": 4711", "\"pid\": 1e308") ==
+        "a number in recording.json cannot be what stands there");
+}
+
+TEST_CASE("recording: pieces that lie over each other cannot fill memory", "[os][recording]") {
+  std::string many = "\"memory\": [[0, 0, 1]";
+  for (int i = 1; i < 100'000; ++i) {
+    many += ",[" + std::to_string(i) + ", 0, 1]";
+  }
+  CHECK(reason_of_spoilt("\"memory\": [", many + ",") == "its pieces are more than data.bin has");
+}
+
 TEST_CASE("recording: damage is an error, not a crash", "[os][recording]") {
   test::FakeTarget fake;
   auto parts = pack_recording(record_a_run(fake));
