@@ -159,7 +159,7 @@ TEST_CASE("run gate: how long a dlopen took is known without a stop", "[live][ru
   const nanoseconds taken = all->ended - all->began;
   CAPTURE(told.count(), taken.count());
   CHECK(taken < told);
-  CHECK(taken > told / 4);
+  CHECK(taken > std::chrono::microseconds(500));  // 151 files are opened and mapped in it
   CHECK(last->began == all->began);
   CHECK(all->began > std::chrono::milliseconds(30));
 }
