@@ -1,9 +1,6 @@
 #include "launch/load_watch.hpp"
 
-#include "base/text.hpp"
-#include "elf/memory_image.hpp"
 #include "launch/loader_errors.hpp"
-#include "launch/musl_start.hpp"
 
 #include <fmt/format.h>
 
@@ -13,17 +10,8 @@
 namespace tracso::launch {
 namespace {
 
-constexpr std::string_view exception_function = "_dl_signal_exception";
-constexpr std::string_view error_function = "_dl_signal_error";
-constexpr std::string_view format_function = "_dl_exception_create_format";
-// Of musl.
-constexpr std::string_view open_function = "dlopen";
-constexpr std::string_view print_function = "vsnprintf";
-constexpr std::string_view start_print_function = "vdprintf";
-
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
 constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
-constexpr std::size_t most_complaints = 100;
 
 }  // namespace
 
@@ -41,22 +29,11 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
       start_(start),
       imports_(std::move(imports)),
       follower_(door, elf_class_) {
-  const auto image = loader_image(door, facts, elf_class_);
-  if (!image) {
-    return;
+  if (hook.gated) {
+    follower_.expect_stamps();
   }
-  auto& breakpoints = process.breakpoints();
-  sees_errors_ = entries_.add(breakpoints, door, stopped, *image, exception_function);
-  if (sees_errors_) {
-    entries_.add(breakpoints, door, stopped, *image, error_function);
-    entries_.add(breakpoints, door, stopped, *image, format_function);
-  } else {
-    sees_words_ = entries_.add(breakpoints, door, stopped, *image, open_function) &&
-                  entries_.add(breakpoints, door, stopped, *image, print_function);
-    entries_.remove(breakpoints, stopped, print_function);  // but during a dlopen
-    if (entries_.add(breakpoints, door, stopped, *image, start_print_function)) {
-      errno_place_ = place_of_errno(door, *image);
-    }
+  if (const auto image = loader_image(door, facts, elf_class_)) {
+    watch_refusals(*image, stopped);
   }
 }
 
@@ -67,9 +44,7 @@ std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop, O
     begin_change(stop);
     return {};
   }
-  const auto known = changes_.extract(stop.thread);
-  Completion completion{
-      stop, now(), known ? std::move(known.mapped()) : Change{now(), 0, std::nullopt}, {}};
+  Completion completion = completion_of(stop);
   if (sight == Sight::grown && objects == Objects::later && can_wait(completion)) {
     completion.call = call_on_stack(stop, words_to_dlopen, [this](std::uint64_t record) {
       return record == follower_.first_new();
@@ -79,12 +54,58 @@ std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop, O
       return {};
     }
   }
+  correct_imports(completion);
   return complete(std::move(completion));
 }
 
-// Whatever else has to be read at such a stop, or changed in the program.
-bool LoadWatch::can_wait(const Completion& completion) const {
-  return started_ && !sees_words_ && completion.change.imports && follower_.first_new() != 0;
+LoadWatch::Completion LoadWatch::completion_of(const tracee::Event& stop) {
+  Completion completion{stop, now(), {}, {}};
+  auto known = changes_.extract(stop.thread);
+  if (known) {
+    completion.change = std::move(known.mapped());
+  } else {
+    completion.change.began = hook_.gated ? passed_gate(completion.at) : completion.at;
+  }
+  last_completion_ = completion.at;
+  last_stamp_ = follower_.stamp();
+  return completion;
+}
+
+// When the gate let the thread through that stands here: one at a time is inside the loader, and
+// has stopped when it was done. `now`: it let none through.
+std::chrono::nanoseconds LoadWatch::passed_gate(std::chrono::nanoseconds now) const {
+  if (follower_.stamp() == last_stamp_) {
+    return now;
+  }
+  const auto time = clock_.time_of(follower_.stamp());
+  return time ? std::clamp<std::chrono::nanoseconds>(*time - start_, last_completion_, now) : now;
+}
+
+// Nothing else has to be read at such a stop, or changed in the program, when the imports are
+// known.
+bool LoadWatch::can_wait(Completion& completion) {
+  if (!started_ || sees_words_ || follower_.first_new() == 0) {
+    return false;
+  }
+  auto& known = completion.change.imports;
+  if (!known) {
+    const auto& registers = completion.stop.registers;
+    auto imports =
+        imports_.glance(completion.stop.thread, registers ? registers->thread_pointer() : 0);
+    completion.glanced = true;
+    if (imports.complete) {
+      known = std::move(imports);
+    }
+  }
+  return known.has_value();
+}
+
+void LoadWatch::correct_imports(Completion& completion) {
+  auto better = std::exchange(completion.glanced, false) ? imports_.correct() : std::nullopt;
+  if (better && completion.change.imports) {
+    incomplete_imports_ += better->complete ? 0 : 1;
+    completion.change.imports = std::move(better);
+  }
 }
 
 std::vector<loader::NewObject> LoadWatch::complete(Completion completion) {
@@ -116,11 +137,11 @@ std::vector<loader::NewObject> LoadWatch::complete(Completion completion) {
 void LoadWatch::begin_change(const tracee::Event& stop) {
   const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
   const auto [change, is_new] = changes_.try_emplace(stop.thread, Change{now(), pointer, {}});
-  if (!is_new || !started_) {
+  if (!is_new || !started_ || hook_.gated) {  // then nothing is to be added
     return;
   }
   if (sees_words_) {
-    entries_.restore(process_.breakpoints(), stop.thread, print_function);
+    watch_words(stop.thread);
   }
   // Many small pieces, for each of which the kernel wants a lock that mmap holds: so most of it is
   // fetched before the thread goes on to map.
@@ -132,7 +153,9 @@ void LoadWatch::begin_change(const tracee::Event& stop) {
 // What could not be read whole is read again at the second stop: perhaps the process has just died.
 void LoadWatch::look_ahead() {
   if (later_) {
-    complete(*std::exchange(later_, std::nullopt));
+    Completion completion = *std::exchange(later_, std::nullopt);
+    correct_imports(completion);
+    complete(std::move(completion));
   }
   for (const pid_t thread : std::exchange(ahead_, {})) {
     const auto change = changes_.find(thread);
@@ -163,10 +186,7 @@ LoadRecord LoadWatch::record_of(const loader::NewObject& object,
 void LoadWatch::add_start(const std::vector<loader::NewObject>& objects,
                           const Completion& completion) {
   const pid_t thread = completion.stop.thread;
-  entries_.remove(process_.breakpoints(), thread, error_function);
-  entries_.remove(process_.breakpoints(), thread, format_function);
-  entries_.remove(process_.breakpoints(), thread, start_print_function);
-  complaints_.clear();
+  leave_refusals_of_start(thread);
   for (const auto& object : objects) {
     const bool opened = object.start == loader::LinkMapEntry::Start::dlopened;  // LD_AUDIT
     LoadRecord record = record_of(object, completion);
@@ -175,17 +195,6 @@ void LoadWatch::add_start(const std::vector<loader::NewObject>& objects,
                                            : LoadCause::dlopen;
     log_.came(object.record, std::move(record));
     watch_errors_of(object, thread);
-  }
-}
-
-// Until 2.36 the loader signals through the functions of libc once that is there.
-void LoadWatch::watch_errors_of(const loader::NewObject& object, pid_t stopped) {
-  if (!sees_errors_ || !base_name(object.name).starts_with("libc.so")) {
-    return;
-  }
-  const auto image = elf::MemoryImage::at_dynamic(door_, object.bias, object.dynamic, elf_class_);
-  if (image && image->symbol(door_, exception_function)) {
-    sees_errors_ = entries_.add(process_.breakpoints(), door_, stopped, *image, exception_function);
   }
 }
 
@@ -238,105 +247,6 @@ std::optional<DlopenCall> LoadWatch::call_on_stack(
   const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
   return find_dlopen_call(stack_words(door_, stack, words, hook_.word),
                           [&](const DlopenCall& call) { return is_new(call.record); });
-}
-
-bool LoadWatch::arrive(const tracee::Event& stop) {
-  const pid_t thread = stop.thread;
-  const std::string_view name = entries_.name_at(stop.address);
-  if (name.empty()) {
-    return false;
-  }
-  auto registers = stop.registers;
-  if (!registers) {
-    process_.breakpoints().remove(thread, stop.address);
-    return true;
-  }
-  if (name == open_function) {
-    musl_.begin(door_, thread, *registers);
-  } else if (name == print_function) {
-    musl_.print(door_, thread, *registers);
-  } else if (name == start_print_function) {
-    if (auto failure = musl_start_error(door_, thread, *registers, errno_place_)) {
-      add_failure(std::move(*failure), thread);
-    }
-  } else if (name == error_function) {
-    note_error(thread, *registers);
-  } else if (name == format_function) {
-    note_complaint(thread, *registers);
-  } else {
-    note_exception(thread, *registers);
-  }
-  entries_.pass(process_.breakpoints(), thread, *registers, stop.address);
-  return true;
-}
-
-// Its lists are complete again: so whatever it had to say of this dlopen has been said.
-void LoadWatch::end_musl_dlopen(const tracee::Event& stop) {
-  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
-  entries_.remove(process_.breakpoints(), stop.thread, print_function);
-  MuslDlopen* call = musl_.innermost(stop.thread, stack);
-  if (!started_ || call == nullptr || call->words == 0) {
-    return;
-  }
-  FailedLoad failure = musl_refusal(loader_text(door_, std::exchange(call->words, 0)));
-  failure.asked = loader_text(door_, call->name);
-  failure.requester = owner_of(call->caller);
-  failure.imports = imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
-  add_failure(std::move(failure), stop.thread);
-}
-
-// At the start only: what it tells later ends in the other function.
-void LoadWatch::note_error(pid_t thread, const tracee::Registers& registers) {
-  if (!started_) {
-    add_failure(signalled_error(door_, thread, registers), thread);
-  }
-}
-
-// Versions that are missing at the start are printed and not signalled. Mere warnings are told in
-// the same way; they count only where the start fails.
-void LoadWatch::note_complaint(pid_t thread, const tracee::Registers& registers) {
-  if (started_ || complaints_.size() == most_complaints) {
-    return;
-  }
-  complaints_.push_back(formatted_exception(door_, thread, registers));
-  complaints_.back().at = now();
-  complaints_.back().thread = thread;
-}
-
-void LoadWatch::note_exception(pid_t thread, const tracee::Registers& registers) {
-  std::optional<DlopenCall> call;
-  if (started_) {
-    call = signalling_call(door_, thread, registers, [&](const DlopenCall& candidate) {
-      return caller_of(candidate) != 0;
-    });
-    if (!call) {
-      unmatched_signals_ += registers.argument(thread, 2) == std::uint64_t{0} ? 1 : 0;
-      return;
-    }
-    ++matched_signals_;
-  }
-  FailedLoad failure = signalled_exception(door_, thread, registers);
-  if (call) {
-    failure.asked = loader_text(door_, call->name);
-    failure.requester = caller_of(*call);
-    failure.imports = imports_of(thread, registers.thread_pointer());
-  }
-  add_failure(std::move(failure), thread);
-}
-
-void LoadWatch::add_failure(FailedLoad failure, pid_t thread) {
-  failure.name = failure.name.empty() ? failure.asked : failure.name;
-  failure.at = now();
-  failure.thread = thread;
-  // A start that fails says so at every level on its way out.
-  const bool again = !started_ && last_of_start_ && last_of_start_->name == failure.name &&
-                     last_of_start_->reason == failure.reason;
-  if (!started_) {
-    last_of_start_ = failure;
-  }
-  if (!again) {
-    log_.failed(std::move(failure));
-  }
 }
 
 std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread, std::uint64_t thread_pointer) {

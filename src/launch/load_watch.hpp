@@ -6,19 +6,23 @@
 // that this thread is in, whose caller lies on its stack (glibc) or was noted when it began (musl).
 // Before the program's first instruction there is no dlopen: that is the start.
 //
-// A dlopen stops twice: before the first object is mapped and when all are. Between the two its
-// thread is inside the loader, so what lies below on its stack stands still although it runs: the
-// imports under way are read then. It cannot get any further before the second stop is over. There
-// only the records and the frame of dlopen are read: the objects stay until the loader tells of the
-// next change, so their names are read when the thread runs again.
+// A dlopen stops when all of its objects are mapped and none has run. There the records, the frame
+// of dlopen and the imports under way are read. The objects stay until the loader tells that some
+// are to go, so their names are read when the thread runs again.
+//
+// Without a gate (loader_gate.hpp) it also stops before the first object is mapped. Between the two
+// its thread is inside the loader, so what lies below on its stack stands still although it runs:
+// the imports are read then. It cannot get any further before the second stop is over.
 //
 // What glibc refuses is read where it signals: see loader_errors.hpp. Of musl: musl_dlopen.hpp, and
 // musl_start.hpp for the start.
 
+#include "elf/memory_image.hpp"
 #include "launch/code_owners.hpp"
 #include "launch/dlopen_call.hpp"
 #include "launch/entry_hooks.hpp"
 #include "launch/load_log.hpp"
+#include "launch/loader_gate.hpp"
 #include "launch/musl_dlopen.hpp"
 #include "launch/program_start.hpp"
 #include "launch/run.hpp"
@@ -48,6 +52,11 @@ struct ImportsDoor {
   /// Fetches what the next reading will ask for; may be left out.
   std::function<void()> fetch;
   std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> read;
+  /// The same in less time, of a thread that stands still; correct() must follow before anything
+  /// else is read.
+  std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> glance;
+  /// nullopt: the last glance was right. The thread may run meanwhile, inside the loader.
+  std::function<std::optional<Imports>()> correct;
 };
 
 class LoadWatch {
@@ -104,12 +113,16 @@ class LoadWatch {
     std::chrono::nanoseconds at{0};
     Change change;
     std::optional<DlopenCall> call;  // nullopt: not looked for
+    bool glanced = false;            // at the imports
   };
 
   /// What is known of an object that has just come; its cause is not yet.
   LoadRecord record_of(const loader::NewObject& object, const Completion& completion) const;
   void begin_change(const tracee::Event& stop);
-  bool can_wait(const Completion& completion) const;
+  Completion completion_of(const tracee::Event& stop);
+  std::chrono::nanoseconds passed_gate(std::chrono::nanoseconds now) const;
+  bool can_wait(Completion& completion);
+  void correct_imports(Completion& completion);
   std::vector<loader::NewObject> complete(Completion completion);
   void add_start(const std::vector<loader::NewObject>& objects, const Completion& completion);
   void add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion);
@@ -117,6 +130,9 @@ class LoadWatch {
   std::optional<DlopenCall> call_on_stack(const tracee::Event& stop,
                                           std::size_t words,
                                           const std::function<bool(std::uint64_t)>& is_new) const;
+  void watch_refusals(const elf::MemoryImage& loader, pid_t stopped);
+  void leave_refusals_of_start(pid_t stopped);
+  void watch_words(pid_t stopped);
   void watch_errors_of(const loader::NewObject& object, pid_t stopped);
   void end_musl_dlopen(const tracee::Event& stop);
   void note_error(pid_t thread, const tracee::Registers& registers);
@@ -136,6 +152,9 @@ class LoadWatch {
   Clock::time_point start_;
   ImportsDoor imports_;
   loader::LinkMapFollower follower_;
+  StampClock clock_;  // of the gate
+  std::chrono::nanoseconds last_completion_{0};
+  std::uint32_t last_stamp_ = 0;
   EntryHooks entries_;
   CodeOwners owners_;
   LoadLog log_;

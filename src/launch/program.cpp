@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "elf/memory_image.hpp"
+#include "launch/loader_gate.hpp"
 #include "proc/status.hpp"
 #include "tracee/registers.hpp"
 
@@ -35,23 +36,32 @@ Program::Program(tracee::TracedProcess& process,
   }
   // A loader that was run by name ("ld.so PROGRAM") tells by its hook when it has mapped PROGRAM.
   if (facts_.loader == 0 || watches_loads()) {
-    hook_ = find_loader_hook(*door_, facts_, narrow ? ElfClass::elf32 : ElfClass::elf64);
-    if (hook_) {
-      // The function does nothing, so a thread can return from it while the breakpoint stays in:
-      // no other thread can run past it meanwhile.
-      static_cast<void>(
-          breakpoints.insert(stopped, hook_->function, tracee::AtBreakpoint::returns));
-    }
+    watch_loader(stopped, narrow ? ElfClass::elf32 : ElfClass::elf64);
   }
   if (hook_ && options_.record_loads) {
     loads_.emplace(process_, *door_, facts_, *hook_, start_, stopped, imports_door());
   }
 }
 
+void Program::watch_loader(pid_t stopped, ElfClass elf_class) {
+  auto& breakpoints = process_.breakpoints();
+  hook_ = find_loader_hook(*door_, facts_, elf_class);
+  if (!hook_) {
+    return;
+  }
+  const auto loader = loader_image(*door_, facts_, elf_class);
+  if (loader && !options_.on_load && options_.record_loads) {
+    make_loader_gate(breakpoints, *door_, stopped, *loader, *hook_);
+  }
+  // The function does nothing, so a thread can return from it while the breakpoint stays in: no
+  // other thread can run past it meanwhile.
+  static_cast<void>(breakpoints.insert(stopped, hook_->stop, tracee::AtBreakpoint::returns));
+}
+
 Arrival Program::arrive(const tracee::Event& stop) {
   const pid_t thread = stop.thread;
   const std::uint64_t address = stop.address;
-  if (hook_ && address == hook_->function) {
+  if (hook_ && address == hook_->stop) {
     arrive_at_loader(stop);
     return Arrival::nothing;
   }
@@ -119,7 +129,7 @@ void Program::arrive_at_loader(const tracee::Event& stop) {
   }
   started_ = started_ || (has_program && facts_.loader == 0);
   if ((has_program && !watches_loads()) || !stop.returned) {
-    process_.breakpoints().remove(thread, hook_->function);
+    process_.breakpoints().remove(thread, hook_->stop);
   }
 }
 
@@ -156,11 +166,20 @@ ImportsDoor Program::imports_door() {
             }
           },
           [this](pid_t thread, std::uint64_t thread_pointer) {
-            return imports_of(thread, thread_pointer);
-          }};
+            return imports_of([&](python::ImportChainReader& reader) {
+              return reader.chain(thread, thread_pointer);
+            });
+          },
+          [this](pid_t thread, std::uint64_t thread_pointer) {
+            return imports_of([&](python::ImportChainReader& reader) {
+              return reader.chain_with_past(thread, thread_pointer);
+            });
+          },
+          [this] { return corrected_imports(); }};
 }
 
-Imports Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {
+Imports Program::imports_of(
+    const std::function<std::vector<python::ImportStep>(python::ImportChainReader&)>& read) {
   if (!python_found_) {
     return {};
   }
@@ -168,8 +187,18 @@ Imports Program::imports_of(pid_t thread, std::uint64_t thread_pointer) {
     imports_.emplace(Target{door_.get(), nullptr, nullptr});
   }
   const std::size_t before = imports_->incomplete_chains();
-  auto steps = imports_->chain(thread, thread_pointer);
+  auto steps = read(*imports_);
   return {std::move(steps), imports_->incomplete_chains() == before};
+}
+
+std::optional<Imports> Program::corrected_imports() {
+  if (!imports_) {
+    return std::nullopt;
+  }
+  const std::size_t before = imports_->incomplete_chains();
+  auto steps = imports_->corrected();
+  return steps ? std::optional(Imports{std::move(*steps), imports_->incomplete_chains() == before})
+               : std::nullopt;
 }
 
 std::vector<FailedLoad> Program::failures() const {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,8 +63,11 @@ class Program {
  private:
   bool watches_loads() const { return options_.on_load || options_.record_loads; }
 
+  void watch_loader(pid_t stopped, ElfClass elf_class);
   ImportsDoor imports_door();
-  Imports imports_of(pid_t thread, std::uint64_t thread_pointer);
+  Imports imports_of(
+      const std::function<std::vector<python::ImportStep>(python::ImportChainReader&)>& read);
+  std::optional<Imports> corrected_imports();
   bool brings_python(const std::vector<loader::NewObject>& objects) const;
   void arrive_at_loader(const tracee::Event& stop);
   void tell_loader_event(pid_t thread);

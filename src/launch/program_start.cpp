@@ -77,7 +77,7 @@ std::optional<LoaderHook> find_loader_hook(const ProcessSource& process,
     return std::nullopt;
   }
   LoaderHook hook;
-  hook.function = function->address;
+  hook.function = hook.stop = function->address;
   hook.word = elf_class == ElfClass::elf32 ? 4 : 8;
   if (const auto glibc = image->symbol(process, "_r_debug")) {
     hook.record = glibc->address;

@@ -30,6 +30,8 @@ struct LoaderHook {
   std::uint64_t record = 0;          ///< address of struct r_debug (link.h)
   std::uint64_t record_pointer = 0;  ///< or of a pointer to it, which is not valid at exec yet
   std::size_t word = 8;              ///< bytes of an address: 4 or 8
+  std::uint64_t stop = 0;            ///< where threads are stopped: `function`, or in its gate
+  bool gated = false;  ///< they do not stop where something is about to be added (loader_gate.hpp)
 };
 
 /// The hook of the loader that is mapped at facts.loader, or of the program itself where it is a

@@ -48,6 +48,11 @@ bool LinkMapFollower::calibrate(std::uint64_t r_debug) {
   return true;
 }
 
+void LinkMapFollower::note_state(std::uint64_t state) {
+  const bool adds = state == r_debug::RT_ADD && since_ != Since::anything;
+  since_ = adds ? Since::adding : Since::anything;
+}
+
 LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
   problem_.clear();
   SteadyMemory memory(process_, elf_class_);
@@ -66,9 +71,12 @@ LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
     return Sight::at_work;
   }
   const std::uint64_t state = seen_.debug[state_word] & int_part;
+  const auto stamp = static_cast<std::uint32_t>(seen_.debug[state_word] >> 32U);
+  if (stamped_ && std::exchange(stamp_, stamp) != stamp) {
+    note_state(r_debug::RT_ADD);
+  }
   if (state != r_debug::RT_CONSISTENT) {
-    const bool adds = state == r_debug::RT_ADD && since_ != Since::anything;
-    since_ = adds ? Since::adding : Since::anything;
+    note_state(state);
     return Sight::at_work;
   }
   if (!calibrated_ && !calibrate(r_debug)) {

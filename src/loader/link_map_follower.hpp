@@ -43,6 +43,13 @@ class LinkMapFollower {
   LinkMapFollower(const ProcessSource& process, ElfClass elf_class)
       : process_(process), elf_class_(elf_class) {}
 
+  /// From now on no look is to be expected where something is about to be added. Instead the gap
+  /// behind r_state changes then (launch/loader_gate.hpp).
+  void expect_stamps() { stamped_ = true; }
+
+  /// The gap behind r_state at the last glance.
+  std::uint32_t stamp() const { return stamp_; }
+
   /// What is seen of the lists at a moment at which the loader stands still.
   enum class Sight : std::uint8_t {
     at_work,  ///< on one of them, or there is none yet: a later look tells what has changed
@@ -88,6 +95,7 @@ class LinkMapFollower {
   static constexpr std::size_t next_word = 3;  // of a record
 
   bool calibrate(std::uint64_t r_debug);
+  void note_state(std::uint64_t state);
   bool has_only_grown() const;
   bool walk_end(SteadyMemory& memory);
   bool has_spaces(const std::vector<std::uint64_t>& variable) const;
@@ -108,6 +116,8 @@ class LinkMapFollower {
   std::uint64_t loader_ = 0;     // its record
   std::optional<Range> spaces_;  // where unchained namespaces lie
   Since since_ = Since::anything;
+  bool stamped_ = false;
+  std::uint32_t stamp_ = 0;
   Glance seen_;
   std::vector<Known> known_;
   std::string problem_;

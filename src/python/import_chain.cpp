@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -51,6 +52,25 @@ class ImportChainReader::Reading {
     return {};
   }
 
+  // Of one runtime only: another would believe what this one has read.
+  std::vector<ImportStep> chain_with_past(ThreadKey thread) {
+    unsure_ = stacks_.size() == 1 ? std::optional(thread) : std::nullopt;
+    if (!unsure_) {
+      return chain(thread);
+    }
+    fetched_ = false;
+    auto steps = stacks_.front().chain_with_past(thread, fresh_limits());
+    incomplete_ += stacks_.front().is_complete() ? 0 : 1;
+    return steps;
+  }
+
+  std::optional<std::vector<ImportStep>> corrected() {
+    const auto thread = std::exchange(unsure_, std::nullopt);
+    auto steps = thread ? stacks_.front().corrected(*thread) : std::nullopt;
+    incomplete_ += steps && !stacks_.front().is_complete() ? 1 : 0;
+    return steps;
+  }
+
   std::size_t incomplete() const { return incomplete_; }
 
   bool prepare() {
@@ -76,13 +96,15 @@ class ImportChainReader::Reading {
   }
 
  private:
-  void restart() {
+  static ReadLimits fresh_limits() {
     ReadLimits limits;
     limits.bytes = most_bytes;
     limits.lines = most_lines;
     limits.deadline = std::chrono::steady_clock::now() + longest_reading;
-    memory_.restart(limits);
+    return limits;
   }
+
+  void restart() { memory_.restart(fresh_limits()); }
 
   void find_runtimes();
   void locate_runtimes();
@@ -93,7 +115,8 @@ class ImportChainReader::Reading {
   std::vector<Runtime> runtimes_;                                           // not located yet
   std::vector<ImportStack> stacks_;
   std::size_t incomplete_ = 0;
-  bool fetched_ = false;  // for the next chain
+  bool fetched_ = false;             // for the next chain
+  std::optional<ThreadKey> unsure_;  // the last chain was read with the past
 };
 
 // A program without Python maps object after object; each is looked at once.
@@ -138,6 +161,15 @@ ImportChainReader& ImportChainReader::operator=(ImportChainReader&&) noexcept = 
 
 std::vector<ImportStep> ImportChainReader::chain(pid_t thread, std::uint64_t thread_pointer) {
   return reading_->chain({thread, thread_pointer});
+}
+
+std::vector<ImportStep> ImportChainReader::chain_with_past(pid_t thread,
+                                                           std::uint64_t thread_pointer) {
+  return reading_->chain_with_past({thread, thread_pointer});
+}
+
+std::optional<std::vector<ImportStep>> ImportChainReader::corrected() {
+  return reading_->corrected();
 }
 
 void ImportChainReader::fetch() {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tracso::python {
@@ -41,6 +42,13 @@ class ImportChainReader {
   /// thread id, `thread_pointer` the register by which it finds its own memory (fs_base,
   /// tpidr_el0); 0: not known, then a Python before 3.11 is read only if it has one thread.
   std::vector<ImportStep> chain(pid_t thread, std::uint64_t thread_pointer);
+
+  /// The same in less time, of a thread that stands still; probably: see corrected().
+  std::vector<ImportStep> chain_with_past(pid_t thread, std::uint64_t thread_pointer);
+
+  /// After that, when the thread runs again in C code that does not return soon. nullopt: the chain
+  /// was right; else what it is now, where it can still be told.
+  std::optional<std::vector<ImportStep>> corrected();
 
   /// Chains so far of which a part could not be read. In their place stands what could.
   std::size_t incomplete_chains() const;

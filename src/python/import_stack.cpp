@@ -4,6 +4,11 @@
 // the runtime lies, the hash of "__name__", and which code objects are importlib's: these live as
 // long as the interpreter. A module's code does not, and its place may soon hold another's. Which
 // places were read is kept too: the next reading begins by reading them all again, in one go.
+//
+// Where the thread must not wait, the bytes of the last reading are kept as well. A frame that was
+// there before, with the same code and globals, is probably the same call, and most of a stack is.
+// Not for certain: code that is dropped may leave its place to other code, in a frame at the same
+// place. So all that is taken from the last reading is read again when the thread runs on.
 
 #include "python/import_stack.hpp"
 
@@ -25,7 +30,39 @@ constexpr std::uint64_t largest_teacher = 4096;
 
 }  // namespace
 
+const ImportStack::PastFrame* ImportStack::seen_before(const Frame& frame) const {
+  const auto found = past_.find(frame.address);
+  const bool same = found != past_.end() && found->second.code == frame.code &&
+                    found->second.globals == frame.globals;
+  return same ? &found->second : nullptr;
+}
+
+void ImportStack::trust_if(bool seen_before) {
+  memory_.trust(believes_ && seen_before ? MemoryReader::Trust::confirmed
+                                         : MemoryReader::Trust::not_yet);
+}
+
+void ImportStack::trust_local_of(const Frame& frame, std::uint64_t local) {
+  const auto* past = seen_before(frame);
+  trust_if(past != nullptr && past->local == local);
+}
+
+// Frames are read anew in any case, and what is in them.
+std::uint64_t ImportStack::local_of(const Frame& frame) {
+  memory_.trust(MemoryReader::Trust::never);
+  return first_local(objects_, frame);
+}
+
+void ImportStack::remember_frames() {
+  past_.clear();
+  for (const auto& frame : frames_) {
+    const bool imports = codes_[frame.code].role == FrameRole::import;
+    past_[frame.address] = {frame.code, frame.globals, imports ? local_of(frame) : 0};
+  }
+}
+
 bool ImportStack::read_frames(ThreadKey thread) {
+  memory_.trust(MemoryReader::Trust::never);
   frames_.clear();
   for (const auto state : thread_states(objects_, runtime_, thread)) {
     const auto stack = read_stack(objects_, state, most_frames - frames_.size());
@@ -62,13 +99,17 @@ ImportStack::CodeFacts ImportStack::facts_of(std::uint64_t code, const Parts& pa
 void ImportStack::read_codes() {
   codes_.clear();
   for (const auto& frame : frames_) {
-    if (codes_.try_emplace(frame.code).second) {
-      memory_.plan(frame.code, code_bytes);
-    }
+    auto& facts = codes_[frame.code];
+    facts.seen_before = facts.seen_before || seen_before(frame) != nullptr;
+  }
+  for (const auto& [code, facts] : codes_) {
+    trust_if(facts.seen_before);
+    memory_.plan(code, code_bytes);
   }
   memory_.fetch();
   std::vector<std::pair<std::uint64_t, Parts>> unknown;
   for (auto& [code, facts] : codes_) {
+    trust_if(facts.seen_before);
     const auto parts = parts_of(code);
     const auto known = importlib_.find(code);
     if (known != importlib_.end() && known->second.parts == parts) {
@@ -82,6 +123,7 @@ void ImportStack::read_codes() {
   memory_.fetch();
   for (const auto& [code, parts] : unknown) {
     auto& facts = codes_[code];
+    trust_if(facts.seen_before);
     facts = facts_of(code, parts);
     if (facts.role >= FrameRole::machinery && facts.file.starts_with("<frozen importlib._")) {
       importlib_[code] = {parts, facts.role};
@@ -92,7 +134,8 @@ void ImportStack::read_codes() {
 
 std::string ImportStack::name_told_by(std::size_t index) {
   const auto& frame = frames_[index];
-  auto object = first_local(objects_, frame);
+  auto object = local_of(frame);
+  trust_local_of(frame, object);
   if (codes_[frame.code].role != FrameRole::import) {
     object = objects_.instance_attribute(object, Name::name).object;
   }
@@ -107,7 +150,9 @@ std::vector<FrameRole> ImportStack::read_roles() {
   for (const auto& frame : frames_) {
     roles.push_back(codes_[frame.code].role);
     if (roles.back() == FrameRole::import) {
-      memory_.plan(first_local(objects_, frame), text_bytes);  // the name will be asked for
+      const auto name = local_of(frame);
+      trust_local_of(frame, name);
+      memory_.plan(name, text_bytes);  // it will be asked for
     }
   }
   memory_.fetch();
@@ -137,13 +182,16 @@ void ImportStack::fetch_askers(const std::vector<PlannedStep>& planned) {
       continue;
     }
     const auto& frame = frames_[*step.asker];
+    trust_objects_of(frame);
     memory_.plan(parts_of(frame.code)[2], table_bytes);
     if (!step.is_body) {
+      memory_.trust(MemoryReader::Trust::never);  // a dict changes
       objects_.plan_dict(frame.globals);
       askers.push_back(&frame);
     }
   }
   memory_.fetch();
+  memory_.trust(MemoryReader::Trust::never);
   for (const auto* frame : askers) {
     objects_.plan_keys(frame->globals);
   }
@@ -160,6 +208,7 @@ void ImportStack::fetch_askers(const std::vector<PlannedStep>& planned) {
 
 // __name__ of the globals; empty: it has none.
 std::string ImportStack::module_of(const Frame& frame) {
+  memory_.trust(MemoryReader::Trust::never);
   const auto found = objects_.find(frame.globals, Name::module_name);
   return found.object == 0 ? "" : objects_.text(found.object).value_or("");
 }
@@ -169,6 +218,7 @@ ImportStep ImportStack::step_of(const PlannedStep& planned) {
   step.module = planned.module;
   if (planned.asker) {
     const auto& frame = frames_[*planned.asker];
+    trust_objects_of(frame);
     step.file = codes_[frame.code].file;
     step.line = current_line(objects_, frame);
     // importlib has given a module that name; of other code only its globals know theirs.
@@ -188,12 +238,39 @@ void ImportStack::fetch() {
 }
 
 std::vector<ImportStep> ImportStack::chain(ThreadKey thread) {
+  believes_ = false;
+  return read_chain(thread);
+}
+
+std::vector<ImportStep> ImportStack::chain_with_past(ThreadKey thread, ReadLimits limits) {
+  objects_.restart_with_past(limits);
+  memory_.prefetch();
+  believes_ = true;
+  return read_chain(thread);
+}
+
+std::optional<std::vector<ImportStep>> ImportStack::corrected(ThreadKey thread) {
+  if (memory_.confirm()) {
+    return std::nullopt;
+  }
+  const auto stood = frames_;
+  objects_.forget_objects();
+  auto steps = chain(thread);
+  const bool whole = complete_ && frames_ == stood;
+  objects_.forget_objects();
+  read_frames(thread);
+  complete_ = whole && frames_ == stood;
+  return steps;
+}
+
+std::vector<ImportStep> ImportStack::read_chain(ThreadKey thread) {
   complete_ = true;
   if (!read_frames(thread)) {
     return {};
   }
   read_codes();
   const auto roles = read_roles();
+  memory_.trust(MemoryReader::Trust::not_yet);
   learn_names();
   const auto planned = plan_steps(roles, [this](std::size_t frame) { return name_told_by(frame); });
   fetch_askers(planned);
@@ -201,6 +278,7 @@ std::vector<ImportStep> ImportStack::chain(ThreadKey thread) {
   for (const auto& step : planned) {
     steps.push_back(step_of(step));
   }
+  remember_frames();
   complete_ = complete_ && !memory_.exhausted();
   return shorten(std::move(steps), most_steps);
 }

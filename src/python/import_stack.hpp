@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,17 @@ class ImportStack {
   /// of this runtime.
   std::vector<ImportStep> chain(ThreadKey thread);
 
+  /// The same in less time: only its frames are read, and the objects of frames that the last chain
+  /// did not have. Of the others it is believed that they are as they were: corrected() has to be
+  /// asked whether that is so.
+  std::vector<ImportStep> chain_with_past(ThreadKey thread, ReadLimits limits);
+
+  /// After chain_with_past(), when the thread runs again, but in C code that does not return soon.
+  /// nullopt: what was believed is so, and therefore was so when the thread stood; for it keeps
+  /// what its frames refer to. Else the chain as it is now; it counts as incomplete where the
+  /// thread has gone on meanwhile.
+  std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
+
   /// Nothing of the last chain was unreadable.
   bool is_complete() const { return complete_; }
 
@@ -47,9 +59,24 @@ class ImportStack {
   struct CodeFacts {
     FrameRole role = FrameRole::unknown;
     std::string file;
+    bool seen_before = false;  // in the last chain
   };
 
+  // A frame of the last chain.
+  struct PastFrame {
+    std::uint64_t code = 0, globals = 0, local = 0;
+  };
+
+  std::vector<ImportStep> read_chain(ThreadKey thread);
   bool read_frames(ThreadKey thread);
+  const PastFrame* seen_before(const Frame& frame) const;
+  void trust_if(bool seen_before);
+
+  void trust_objects_of(const Frame& frame) { trust_if(seen_before(frame) != nullptr); }
+
+  void trust_local_of(const Frame& frame, std::uint64_t local);
+  std::uint64_t local_of(const Frame& frame);
+  void remember_frames();
   void read_codes();
   Parts parts_of(std::uint64_t code);
   bool is_code(std::uint64_t object);
@@ -67,6 +94,8 @@ class ImportStack {
   std::uint64_t code_type_ = 0;
   bool names_learnt_ = false;
   std::unordered_map<std::uint64_t, KnownCode> importlib_;  // by address
+  std::unordered_map<std::uint64_t, PastFrame> past_;       // by address
+  bool believes_ = false;
   // Of the reading under way, outermost first.
   std::vector<Frame> frames_;
   std::unordered_map<std::uint64_t, CodeFacts> codes_;

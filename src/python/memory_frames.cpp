@@ -75,6 +75,10 @@ class FrameHead {
     return !bytes_.empty() && memory.read(address, bytes_);
   }
 
+  bool is_known(const MemoryReader& memory, std::uint64_t address) const {
+    return !bytes_.empty() && memory.knows(address, bytes_.size());
+  }
+
   std::uint64_t previous() const { return word(layout_.previous); }
 
   bool runs_code() const {
@@ -162,7 +166,7 @@ Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit
   std::unordered_set<std::uint64_t> seen;
   std::uint64_t page = 0;
   for (; at != 0; at = head.previous()) {
-    if (at / page_bytes != page) {
+    if (at / page_bytes != page && !head.is_known(memory, at)) {
       page = at / page_bytes;
       memory.plan(page * page_bytes, page_bytes);
       memory.fetch();

@@ -85,6 +85,8 @@ class Objects {
   /// The same, but keeps the hashes of names: they stay what they are as long as the interpreter
   /// lives, and so do the keys from which they were learnt if these are its own.
   void forget_objects();
+  /// A new pass that may believe the last one (MemoryReader::restart_with_past).
+  void restart_with_past(ReadLimits limits);
 
   /// ob_type; 0: unreadable.
   std::uint64_t type_of(std::uint64_t object);

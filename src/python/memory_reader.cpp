@@ -3,7 +3,9 @@
 #include "python/address_space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 namespace tracso::python {
 namespace {
@@ -52,9 +54,17 @@ void MemoryReader::forget() {
     }
   }
   lines_.clear();
+  past_.clear();
+  begin(limits_);
+}
+
+void MemoryReader::begin(ReadLimits limits) {
+  limits_ = limits;
   planned_.clear();
+  beliefs_.clear();
   used_lines_ = 0;
   last_number_ = 0;
+  trust_ = Trust::not_yet;
 }
 
 void MemoryReader::restart(ReadLimits limits) {
@@ -64,12 +74,72 @@ void MemoryReader::restart(ReadLimits limits) {
   exhausted_ = false;
 }
 
+void MemoryReader::restart_with_past(ReadLimits limits) {
+  std::swap(lines_, past_);
+  std::swap(chunks_, past_chunks_);
+  lines_.clear();
+  asked_before_.clear();
+  kept_before_.clear();
+  for (const auto& [number, line] : past_) {
+    if (line.kept && kept_before_.size() < most_remembered) {
+      kept_before_.push_back(number);
+    }
+  }
+  begin(limits);
+  bytes_ = 0;
+  exhausted_ = false;
+}
+
+void MemoryReader::trust(Trust trust) {
+  trust_ = trust;
+  last_number_ = 0;
+}
+
+void MemoryReader::prefetch() {
+  for (const auto number : kept_before_) {
+    if (lines_.count(number) == 0) {
+      planned_.push_back(number);
+    }
+  }
+  fetch();
+}
+
+bool MemoryReader::is_known(std::uint64_t number) const {
+  const auto known = lines_.find(number);
+  if (known != lines_.end() && (!known->second.believed || trust_ == Trust::confirmed)) {
+    return true;
+  }
+  return trust_ == Trust::confirmed && past_.count(number) != 0;
+}
+
+bool MemoryReader::knows(std::uint64_t address, std::uint64_t bytes) const {
+  auto number = address / line_bytes;
+  while (number <= (address + bytes - 1) / line_bytes && is_known(number)) {
+    ++number;
+  }
+  return number > (address + bytes - 1) / line_bytes;
+}
+
+bool MemoryReader::confirm() {
+  trust(Trust::not_yet);
+  const auto beliefs = std::exchange(beliefs_, {});
+  for (const Belief& belief : beliefs) {
+    plan(belief.address, belief.bytes);
+  }
+  fetch();
+  return std::all_of(beliefs.begin(), beliefs.end(), [this](const Belief& belief) {
+    std::array<std::byte, line_bytes> now{};
+    const auto bytes = std::span(now).first(belief.bytes);
+    return read(belief.address, bytes) && std::equal(bytes.begin(), bytes.end(), belief.expected);
+  });
+}
+
 void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0 || bytes > longest_planned || !is_address(address, bytes)) {
     return;
   }
   for (auto number = address / line_bytes; number <= (address + bytes - 1) / line_bytes; ++number) {
-    if (lines_.count(number) == 0) {
+    if (!is_known(number)) {
       planned_.push_back(number);
     }
   }
@@ -115,15 +185,16 @@ void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
   process_.read_memory(std::span(pieces));
   for (const auto& piece : pieces) {
     for (std::size_t at = 0; at < piece.into.size(); at += line_bytes) {
-      lines_[(piece.address + at) / line_bytes].bytes =
-          piece.got ? piece.into.data() + at : nullptr;
+      Line& line = lines_[(piece.address + at) / line_bytes];
+      line.bytes = piece.got ? piece.into.data() + at : nullptr;
+      line.believed = false;
     }
   }
 }
 
 // Nobody planned it. A page costs the system call that a line costs, and what is read next is
 // often beside it; lines that fill the room we have are not worth it.
-const std::byte* MemoryReader::fetch_line(std::uint64_t number) {
+const MemoryReader::Line* MemoryReader::fetch_line(std::uint64_t number) {
   std::vector<std::uint64_t> wanted{number};
   if (process_.may_read_ahead() && lines_.size() < limits_.lines / 4) {
     constexpr std::uint64_t page_lines = page_bytes / line_bytes;
@@ -136,20 +207,40 @@ const std::byte* MemoryReader::fetch_line(std::uint64_t number) {
   }
   fetch_lines(wanted);
   const auto fetched = lines_.find(number);
-  if (fetched == lines_.end()) {
-    return nullptr;
-  }
-  fetched->second.asked = true;
-  return fetched->second.bytes;
+  return fetched == lines_.end() || fetched->second.believed ? nullptr : &fetched->second;
 }
 
-const std::byte* MemoryReader::line(std::uint64_t number) {
+// It stays what it was for this pass, whatever becomes of the last one's room.
+const MemoryReader::Line* MemoryReader::believe_line(std::uint64_t number) {
+  const auto old = past_.find(number);
+  if (old == past_.end() || old->second.bytes == nullptr) {
+    return nullptr;
+  }
+  std::byte* into = new_line();
+  std::memcpy(into, old->second.bytes, line_bytes);
+  Line& line = lines_[number];
+  line.bytes = into;
+  line.believed = true;
+  return &line;
+}
+
+const MemoryReader::Line* MemoryReader::find_line(std::uint64_t number) {
+  const auto known = lines_.find(number);
+  if (known != lines_.end() && (!known->second.believed || trust_ == Trust::confirmed)) {
+    return &known->second;
+  }
+  const Line* believed = trust_ == Trust::confirmed ? believe_line(number) : nullptr;
+  return believed != nullptr ? believed : fetch_line(number);
+}
+
+const MemoryReader::Line* MemoryReader::line(std::uint64_t number) {
   if (number != last_number_) {
-    const auto known = lines_.find(number);
-    last_line_ = known == lines_.end() ? fetch_line(number) : known->second.bytes;
+    last_line_ = find_line(number);
     last_number_ = number;
-    if (known != lines_.end()) {
-      known->second.asked = true;
+    if (last_line_ != nullptr) {
+      Line& line = lines_[number];
+      line.asked = true;
+      line.kept = line.kept || trust_ == Trust::never;
     }
   }
   return last_line_;
@@ -177,11 +268,14 @@ bool MemoryReader::read(std::uint64_t address, std::span<std::byte> into) {
   while (!into.empty()) {
     const std::uint64_t offset = address % line_bytes;
     const auto count = std::min<std::size_t>(into.size(), line_bytes - offset);
-    const std::byte* bytes = line(address / line_bytes);
-    if (bytes == nullptr) {
+    const Line* from = line(address / line_bytes);
+    if (from == nullptr || from->bytes == nullptr) {
       return false;
     }
-    std::memcpy(into.data(), bytes + offset, count);
+    if (from->believed) {
+      beliefs_.push_back({address, count, from->bytes + offset});
+    }
+    std::memcpy(into.data(), from->bytes + offset, count);
     address += count;
     into = into.subspan(count);
   }

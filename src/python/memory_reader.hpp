@@ -56,6 +56,24 @@ class MemoryReader {
   /// Reads in one go what the last pass has asked for: one much like it will ask for most of it.
   void fetch_as_before();
 
+  /// A new pass over what is probably much the same as in the last one. Where trust() permits it,
+  /// the bytes of the last pass are taken for those of now; confirm() tells whether they were.
+  void restart_with_past(ReadLimits limits);
+
+  enum class Trust : std::uint8_t {
+    never,      ///< read anew; prefetch() of the next pass will read it again
+    not_yet,    ///< read anew
+    confirmed,  ///< believed, if confirm() is called before anything is made of it
+  };
+  /// How much what is read and planned from now on is trusted. `not_yet` in every new pass.
+  void trust(Trust trust);
+  /// Reads in one go what was not trusted at all in the last pass.
+  void prefetch();
+  /// These bytes need not be read any more.
+  bool knows(std::uint64_t address, std::uint64_t bytes) const;
+  /// Reads all that was believed in this pass. true: all of it is there as it was.
+  bool confirm();
+
   /// The same for work that has limits of its own: what was spent before does not count.
   void restart(ReadLimits limits);
 
@@ -72,28 +90,47 @@ class MemoryReader {
   static constexpr std::uint64_t line_bytes = 512;
   static constexpr std::size_t chunk_lines = 256;
 
+  struct Line {
+    std::byte* bytes = nullptr;  // null: cannot be read
+    bool asked = false;          // not only read along with others
+    bool believed = false;       // as it was in the last pass
+    bool kept = false;           // asked for without trust
+  };
+
+  /// Bytes that were taken from the last pass.
+  struct Belief {
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+    const std::byte* expected = nullptr;
+  };
+
+  using Lines = std::unordered_map<std::uint64_t, Line>;
+  using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
+
   bool spend(std::uint64_t bytes);
+  void begin(ReadLimits limits);
+  bool is_known(std::uint64_t number) const;
+  const Line* find_line(std::uint64_t number);
+  const Line* believe_line(std::uint64_t number);
   std::byte* new_line();
   void fetch_lines(std::vector<std::uint64_t>& lines);
-  const std::byte* line(std::uint64_t number);
-  const std::byte* fetch_line(std::uint64_t number);
+  const Line* line(std::uint64_t number);
+  const Line* fetch_line(std::uint64_t number);
   bool read_directly(std::uint64_t address, std::span<std::byte> into);
 
   const ProcessSource& process_;
   ReadLimits limits_;
 
-  struct Line {
-    std::byte* bytes = nullptr;  // null: cannot be read
-    bool asked = false;          // not only read along with others
-  };
-
-  std::unordered_map<std::uint64_t, Line> lines_;
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  Lines lines_, past_;  // of this pass, of the last one
+  Chunks chunks_, past_chunks_;
   std::size_t used_lines_ = 0;
+  Trust trust_ = Trust::not_yet;
   std::uint64_t last_number_ = 0;  // of the line that was asked for last; 0: none
-  const std::byte* last_line_ = nullptr;
+  const Line* last_line_ = nullptr;
+  std::vector<Belief> beliefs_;
   std::vector<std::uint64_t> planned_;
   std::vector<std::uint64_t> asked_before_;  // lines, in the last pass
+  std::vector<std::uint64_t> kept_before_;   // the same, without trust
   std::uint64_t bytes_ = 0;
   std::uint32_t reads_ = 0;
   bool exhausted_ = false;

@@ -79,6 +79,11 @@ void Objects::forget_objects() {
   names_.clear();
 }
 
+void Objects::restart_with_past(ReadLimits limits) {
+  memory_.restart_with_past(limits);
+  names_.clear();
+}
+
 std::uint64_t Objects::type_of(std::uint64_t object) {
   return object % 8 == 0 ? memory_.pointer(object + layout_.object.type) : 0;
 }

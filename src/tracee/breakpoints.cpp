@@ -86,11 +86,55 @@ Result<Done> Breakpoints::insert(pid_t stopped, std::uint64_t address, AtBreakpo
     return denied;
   }
   sites_[address] = site;
+  note_page(address);
+  return Done{};
+}
+
+void Breakpoints::note_page(std::uint64_t address) {
   const std::uint64_t page = address - address % page_bytes;
   if (std::find(pages_.begin(), pages_.end(), page) == pages_.end()) {
     pages_.push_back(page);
   }
-  return Done{};
+}
+
+bool Breakpoints::replace(pid_t stopped,
+                          std::uint64_t address,
+                          std::span<const std::uint8_t> code,
+                          Replaced replaced) {
+  const std::uint64_t first = address - address % 8, end = address + code.size();
+  if (replaced == Replaced::until_end && end > first + 8) {
+    return false;
+  }
+  for (std::uint64_t at = first; at < end; at += 8) {
+    const auto word = peek(stopped, at);
+    if (!word) {
+      return false;
+    }
+    std::array<std::uint8_t, 8> bytes{};
+    std::memcpy(bytes.data(), &*word, 8);
+    const std::uint64_t from = std::max(at, address), to = std::min(at + 8, end);
+    std::copy_n(code.begin() + static_cast<std::ptrdiff_t>(from - address),
+                to - from,
+                bytes.begin() + static_cast<std::ptrdiff_t>(from - at));
+    std::uint64_t now = 0;
+    std::memcpy(&now, bytes.data(), 8);
+    if (!poke(stopped, at, now)) {
+      return false;
+    }
+    note_page(at);
+    if (replaced == Replaced::until_end) {
+      replaced_.push_back({at, *word, now});
+    }
+  }
+  return true;
+}
+
+void Breakpoints::put_originals(pid_t stopped) const {
+  for (const Replacement& replacement : replaced_) {
+    if (peek(stopped, replacement.address) == replacement.now) {
+      poke(stopped, replacement.address, replacement.original);
+    }
+  }
 }
 
 void Breakpoints::remove(pid_t stopped, std::uint64_t address) {
@@ -109,6 +153,7 @@ void Breakpoints::remove_all(pid_t stopped) {
   for (const auto& [address, site] : sites_) {
     remove(stopped, address);
   }
+  put_originals(stopped);
 }
 
 bool Breakpoints::lift(pid_t stopped, std::uint64_t address) const {
@@ -129,6 +174,7 @@ void Breakpoints::clean_copy(pid_t stopped) const {
   for (const auto& [address, site] : sites_) {
     clean_copy(stopped, address);
   }
+  put_originals(stopped);
 }
 
 void Breakpoints::clean_copy(pid_t stopped, std::uint64_t address) const {
@@ -175,7 +221,14 @@ void Breakpoints::tell_guardian(pid_t stopped, std::uint64_t address, const Site
 void Breakpoints::forget() {
   guarded_ = false;
   sites_.clear();
+  replaced_.clear();
+  faults_.clear();
   pages_.clear();
+}
+
+std::optional<std::uint64_t> Breakpoints::behind_fault(std::uint64_t fault) const {
+  const auto found = faults_.find(fault);
+  return found == faults_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Breakpoints::is_inserted(std::uint64_t address) const {

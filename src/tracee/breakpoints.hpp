@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace tracso::tracee {
@@ -24,6 +26,9 @@ enum class AtBreakpoint : std::uint8_t {
   stays,   ///< it stands at the address
   returns  ///< at the first instruction of a function that does nothing: it has returned from it
 };
+
+/// How long code stands that is no breakpoint.
+enum class Replaced : std::uint8_t { until_end, for_good };
 
 class Breakpoints {
  public:
@@ -41,12 +46,29 @@ class Breakpoints {
   /// Puts the original bytes back. The address is remembered: threads that have already run into
   /// it may report so later.
   void remove(pid_t stopped, std::uint64_t address);
+  /// Puts other code at an address, of a process that has no thread but `stopped`. What stands
+  /// until the end, when remove_all() and clean_copy() put the original back, must lie in one
+  /// aligned word of 8 bytes; the rest stays, for a thread may be about to run it. false: it cannot
+  /// be put there.
+  bool replace(pid_t stopped,
+               std::uint64_t address,
+               std::span<const std::uint8_t> code,
+               Replaced replaced);
   void remove_all(pid_t stopped);
   /// Takes one out for the moment in which a thread passes it; no other may run meanwhile. false:
   /// it is not inserted.
   bool lift(pid_t stopped, std::uint64_t address) const;
   /// Puts it back. false: that memory cannot be changed any more.
   bool put_back(pid_t stopped, std::uint64_t address) const;
+
+  /// The program may have forbidden itself the instruction of ours at `fault`: a thread that it
+  /// stops there counts as one that has run into the breakpoint at `address`.
+  void add_fault(std::uint64_t fault, std::uint64_t address) { faults_[fault] = address; }
+
+  bool has_faults() const { return !faults_.empty(); }
+
+  /// The breakpoint for a fault there; nullopt: the fault is the program's own.
+  std::optional<std::uint64_t> behind_fault(std::uint64_t fault) const;
   /// Puts the original bytes back in a process that has copied this one's memory (fork).
   void clean_copy(pid_t stopped) const;
   /// The same for one of them.
@@ -77,12 +99,21 @@ class Breakpoints {
     AtBreakpoint then = AtBreakpoint::stays;
   };
 
+  struct Replacement {
+    std::uint64_t address = 0;  // of the word
+    std::uint64_t original = 0, now = 0;
+  };
+
   const Site* find(std::uint64_t address) const;
+  void note_page(std::uint64_t address);
+  void put_originals(pid_t stopped) const;
   void tell_guardian(pid_t stopped, std::uint64_t address, const Site& site);
 
   std::unique_ptr<Guardian> guardian_;
   bool guarded_ = false;  // it knows this memory
   std::map<std::uint64_t, Site> sites_;
+  std::vector<Replacement> replaced_;  // until the end
+  std::map<std::uint64_t, std::uint64_t> faults_;
   std::vector<std::uint64_t> pages_;
 };
 

@@ -142,18 +142,33 @@ bool TracedProcess::stands_behind_breakpoint(const Registers& registers) const {
   return breakpoint_advance() != 0 && breakpoints_.returns(registers.breakpoint_address());
 }
 
-std::optional<Event> TracedProcess::digest_signal(pid_t thread, int signal) {
-  auto registers = signal == SIGTRAP ? Registers::of(thread) : std::nullopt;
-  if (registers && !stands_behind_breakpoint(*registers)) {
+// The address of the breakpoint that the signal is about, or stands for.
+std::optional<std::uint64_t> TracedProcess::breakpoint_of(pid_t thread,
+                                                          int signal,
+                                                          const Registers& registers) const {
+  if (signal == SIGSEGV) {
+    const auto address = breakpoints_.behind_fault(registers.pc());
+    const auto details = address ? signal_details(thread) : std::nullopt;
+    return details && details->si_code == SI_KERNEL ? address : std::nullopt;
+  }
+  const std::uint64_t address = registers.breakpoint_address();
+  if (!stands_behind_breakpoint(registers)) {
     const auto details = signal_details(thread);
     if (!details || !is_breakpoint(*details)) {
-      registers.reset();
+      return std::nullopt;
     }
   }
-  if (!registers || !breakpoints_.is_known(registers->breakpoint_address())) {
+  return breakpoints_.is_known(address) ? std::optional(address) : std::nullopt;
+}
+
+std::optional<Event> TracedProcess::digest_signal(pid_t thread, int signal) {
+  const bool may_be_ours = signal == SIGTRAP || (signal == SIGSEGV && breakpoints_.has_faults());
+  auto registers = may_be_ours ? Registers::of(thread) : std::nullopt;
+  const auto found = registers ? breakpoint_of(thread, signal, *registers) : std::nullopt;
+  if (!found) {
     return Event{Event::Kind::signal, thread, signal, 0};
   }
-  const std::uint64_t address = registers->breakpoint_address();
+  const std::uint64_t address = *found;
   registers->set_pc(address);
   // The return too is done here: should we be killed before it is resumed, the thread goes on well.
   const bool returned = breakpoints_.returns(address) && registers->return_to_caller(thread);

@@ -116,6 +116,9 @@ class TracedProcess {
   std::optional<Event> digest_end(Report report);
   std::optional<Event> digest_signal(pid_t thread, int signal);
   bool stands_behind_breakpoint(const Registers& registers) const;
+  std::optional<std::uint64_t> breakpoint_of(pid_t thread,
+                                             int signal,
+                                             const Registers& registers) const;
   std::optional<Event> digest_exec(pid_t thread);
   std::optional<Event> digest_birth(pid_t parent, StopKind kind);
   std::optional<Event> digest_group_stop(pid_t thread, int signal);

@@ -220,3 +220,44 @@ TEST_CASE("import chain: of very many imports those in the middle are left out",
     CHECK(steps.back().importer == "n220");
   }
 }
+
+// Code that is dropped leaves its place to the next, in a frame at the same place.
+TEST_CASE("import chain: code in the place of other code is told apart", "[live][python][chain]") {
+  const test::Workshop workshop;
+  workshop.write("main.py", R"(import ctypes, os, sys
+folder = os.path.dirname(os.path.abspath(__file__))
+source = "import ctypes\ntry:\n    ctypes.CDLL('tag-%02d')\nexcept OSError:\n    pass\n"
+for number in range(24):
+    exec(compile(source % number, folder + "/part%02d" % number, "exec"), {"__name__": "part"})
+for number in range(24):
+    exec(compile("\n" * (number % 3) + source % number, folder + "/text%02d" % number, "exec"), {})
+for number in range(24):
+    with open(folder + "/again%02d.py" % number, "w") as file:
+        file.write("\n" * (number % 2) + source % number)
+    __import__("again%02d" % number)
+    del sys.modules["again%02d" % number]
+)");
+  for (const auto& python : test::pythons()) {
+    INFO(python.label);
+    test::LoadWatch watch(workshop, {python.program, workshop.path("main.py")});
+    std::size_t corrected = 0, seen = 0;
+    while (const auto load = watch.next()) {
+      if (!load->name.starts_with("tag-")) {
+        continue;
+      }
+      const auto words = test::in_words(load->glance, workshop.path(""));
+      CAPTURE(words);
+      CHECK(words == test::in_words(load->steps, workshop.path("")));
+      const auto number = load->name.substr(4);
+      const std::string file = seen < 24   ? "part" + number + ":3"
+                               : seen < 48 ? "text" + number + ":"
+                                           : "again" + number + ".py:";
+      CHECK(words.find(file) != std::string::npos);
+      corrected += load->corrected ? 1 : 0;
+      ++seen;
+    }
+    CHECK(seen == 72);
+    CHECK(watch.is_complete());
+    WARN(python.label << ": " << corrected << " of " << seen << " corrected");
+  }
+}

@@ -60,6 +60,7 @@ std::optional<SeenLoad> LoadWatch::next() {
     target_ = live_target(child_.pid());
     REQUIRE(target_);
     reader_.emplace(target_->input.target);
+    glancer_.emplace(target_->input.target);
   }
   const auto stop = stop_threads(child_.pid());
   REQUIRE(stop);
@@ -67,6 +68,11 @@ std::optional<SeenLoad> LoadWatch::next() {
   const auto start = std::chrono::steady_clock::now();
   load.steps = reader_->chain(thread, pointer);
   load.took = std::chrono::steady_clock::now() - start;
+  load.glance = glancer_->chain_with_past(thread, pointer);
+  if (auto better = glancer_->corrected()) {
+    load.glance = std::move(*better);
+    load.corrected = true;
+  }
   return load;
 }
 
@@ -93,6 +99,7 @@ Chains tagged(const Workshop& workshop, std::vector<std::string> argv) {
   LoadWatch watch(workshop, std::move(argv));
   Chains chains;
   while (const auto load = watch.next()) {
+    CHECK(in_words(load->glance) == in_words(load->steps));
     if (load->name.starts_with("tag-")) {
       chains.emplace_back(load->name.substr(4), in_words(load->steps, workshop.path("")));
     }

@@ -15,10 +15,12 @@ namespace tracso::test {
 
 /// One dlopen about to begin.
 struct SeenLoad {
-  std::string name;                       ///< what is to be opened; "NULL": the program itself
-  std::string truth;                      ///< what the program printed since the last one
-  std::vector<python::ImportStep> steps;  ///< what the reader says
-  std::chrono::nanoseconds took{0};       ///< that long it read
+  std::string name;                        ///< what is to be opened; "NULL": the program itself
+  std::string truth;                       ///< what the program printed since the last one
+  std::vector<python::ImportStep> steps;   ///< what the reader says
+  std::chrono::nanoseconds took{0};        ///< that long it read
+  std::vector<python::ImportStep> glance;  ///< what another one says that believes its last chain
+  bool corrected = false;                  ///< it was wrong in that, and found out
 };
 
 class LoadWatch {
@@ -30,14 +32,16 @@ class LoadWatch {
   std::optional<SeenLoad> next();
 
   /// Nothing is missing from what was read so far.
-  bool is_complete() const { return reader_ && reader_->incomplete_chains() == 0; }
+  bool is_complete() const {
+    return reader_ && reader_->incomplete_chains() + glancer_->incomplete_chains() == 0;
+  }
 
   pid_t pid() const { return child_.pid(); }
 
  private:
   Child child_;
   std::optional<LiveTarget> target_;
-  std::optional<python::ImportChainReader> reader_;
+  std::optional<python::ImportChainReader> reader_, glancer_;
   bool waiting_ = false;
 };
 
