@@ -78,6 +78,7 @@ struct CallsReport {
   std::vector<TracedProgram> programs;
   std::vector<CalledObject> objects;  ///< of all programs
   UntracedCalls untraced;
+  bool untraced_known = true;  ///< false: nobody has looked for such
   std::vector<Notice> notices;
 };
 

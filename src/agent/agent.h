@@ -9,12 +9,14 @@
 //   image.c        what the headers of an object say
 //   slots.c        which words of an object's GOT become ours
 //   pointers.c     functions that the program looks up with dlsym
+//   lookups.c      which look-ups these may be
 //   call_sites.c   words that are also read as function pointers stay; calls through them move
 //   self_binding.c a word that the loader has not filled yet: we look the function up ourselves
 //   rebinding.c    and where we cannot, we take the word back after the loader has filled it
 //   stubs.c        the few instructions that a patched word leads to
 //   threads.c      counters of a thread
 //   forked.c       a child after fork
+//   starting.c     programs that it starts
 //   filter.c       what was asked for
 //   names.c        functions that must not be timed
 //   record.c       each call with its arguments, where that is asked for
@@ -55,6 +57,7 @@ int map_setup(int arena);              // in the place of the one before
 int map_session(int arena, void* at);  // as open_region, of an open arena
 int prepare_process(void);  // stubs and mirror, once; 0: no memory
 void begin_session(void);   // after a region has been mapped
+void hide_agent(char** environment);  // the variables that brought us are gone from it
 int may_look(void);         // 0: another thread is in look_for_objects
 void end_of_look(void);
 
@@ -73,6 +76,7 @@ void give_slots_back(void);
 void forget_object(struct tracso_object* object);
 uint32_t object_at(uint64_t address);  // index; UINT32_MAX: none
 const char* object_name(uint32_t object);
+const char* last_name(const char* path);  // behind the last slash
 int is_main_program(uint32_t object);
 
 // --- image.c
@@ -184,9 +188,11 @@ void capture_nodes(struct writing* writing,
                    int after,
                    uint64_t result);
 
-// --- pointers.c
+// --- lookups.c
 // Before a look-up: 1 if its result is to come by us.
 int may_answer(const uint64_t* saved);
+
+// --- pointers.c
 // Instead of what dlsym has given: a stub that leads there, or that itself.
 uint64_t answer(uint64_t pointer, uint32_t slot, const char* name);
 void count_left_pointer(void);
@@ -196,6 +202,8 @@ int must_not_be_timed(const char* symbol);
 int loads_objects(const char* symbol);
 int locks_memory(const char* symbol);
 int looks_up(const char* symbol);  // gives the address of a function
+// 0: it starts no program. Else the enum saved_register of its environment; below 0: it is environ.
+int starts_program(const char* symbol);
 
 // --- memory.c
 void* memcpy(void* to, const void* from, size_t bytes);
@@ -211,6 +219,12 @@ uint32_t keep_name(const char* name);                   // its offset in region-
 extern char enter_timed[], enter_lazy[], enter_counted[], enter_loading[];
 extern char enter_asking[], enter_recorded[], enter_recorded_only[], enter_recorded_loading[];
 extern char enter_recorded_asking[];
-// Where SAVE_ALL has put what the caller had in registers.
-enum saved_register { saved_r9 = 3, saved_r8, saved_rdi, saved_rsi, saved_rdx, saved_rcx, saved_rax };
+extern char enter_starting_timed[], enter_starting_counted[];
+extern char enter_starting_recorded[], enter_starting_recorded_only[];
+// Where SAVE_ALL has put what the caller had in registers (r11: the number of the slot), and behind
+// these the place S with the caller's return address.
+enum saved_register {
+  saved_r11 = 1, saved_r9 = 3, saved_r8, saved_rdi, saved_rsi, saved_rdx, saved_rcx, saved_rax,
+  saved_place
+};
 extern char returns_start[], returns_end[];

@@ -57,14 +57,6 @@ int glob(const char* pattern, const char* text) {
   return *pattern == 0;
 }
 
-static const char* last_name(const char* path) {
-  const char* name = path;
-  for (; *path != 0; ++path) {
-    name = *path == '/' ? path + 1 : name;
-  }
-  return name;
-}
-
 // "MAIN" is the program, which its own name fits too; a pattern that begins with a slash is one of paths.
 static int library_fits(const char* pattern, uint32_t object) {
   if (*pattern == 0 || same_text(pattern, "*")) {

@@ -24,6 +24,23 @@ int looks_up(const char* symbol) {
   return is_in(symbol, names);
 }
 
+int starts_program(const char* symbol) {
+  static const struct {
+    const char* name;
+    int environment;
+  } names[] = {{"execve", saved_rdx},   {"execvpe", saved_rdx},     {"fexecve", saved_rdx},
+               {"execveat", saved_rcx}, {"posix_spawn", saved_r9},  {"posix_spawnp", saved_r9},
+               {"execv", -1},           {"execvp", -1},             {"execl", -1},
+               {"execlp", -1},          {"system", -1},             {"popen", -1},
+               {0, 0}};
+  for (int i = 0; names[i].name != 0; ++i) {
+    if (same_text(symbol, names[i].name)) {
+      return names[i].environment;
+    }
+  }
+  return 0;
+}
+
 // It would fill the machine with what we only reserve (start.c).
 int locks_memory(const char* symbol) { return same_text(symbol, "mlockall"); }
 

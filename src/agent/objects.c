@@ -13,12 +13,13 @@ struct walk {
   uint64_t deadline;
   int is_cut;               // the deadline has come
   uint64_t loads, unloads;  // how many there have been in all
+  uint32_t without_record;  // for which there is none left
 };
 
-static struct walk last = {look_at_start, 0, 0, ~(uint64_t)0, ~(uint64_t)0};
+static struct walk last = {look_at_start, 0, 0, ~(uint64_t)0, ~(uint64_t)0, 0};
 static uint64_t unloads_when_given_back;
 
-static const char* last_name(const char* path) {
+const char* last_name(const char* path) {
   const char* name = path;
   for (; *path != 0; ++path) {
     name = *path == '/' ? path + 1 : name;
@@ -81,8 +82,9 @@ static int is_loader(const char* name) {
          after_prefix(last_name(name), "ld64.") != 0;
 }
 
-static void add_object(const struct tracso_object* measured, const char* name) {
+static void add_object(const struct tracso_object* measured, const char* name, struct walk* walk) {
   if (region->head.objects >= tracso_most_objects || measured->end == 0) {
+    walk->without_record += measured->end != 0;
     return;
   }
   const uint32_t index = region->head.objects;
@@ -147,8 +149,8 @@ static int is_fresh(uint32_t index) {
 static uint32_t find_former(const struct tracso_object* measured, const struct dl_phdr_info* info) {
   for (uint32_t i = region->head.objects; i > 0; --i) {
     const struct tracso_object* object = &region->object[i - 1];
-    if ((object->flags & tracso_object_gone) != 0 && object->end_slot != object->first_slot &&
-        is_same_place(object, measured) && can_be_used_again(i - 1, info, 0)) {
+    if ((object->flags & tracso_object_gone) != 0 && is_same_place(object, measured) &&
+        can_be_used_again(i - 1, info, 0)) {
       return i - 1;
     }
   }
@@ -164,9 +166,24 @@ void forget_object(struct tracso_object* object) {
   }
 }
 
+// The record of an earlier load. Where that has no slots, because nobody asked or there was no room,
+// it is looked at as if it were new.
+static void take_again(struct tracso_object* object) {
+  const int has_slots = object->end_slot != object->first_slot;
+  object->flags &= ~(uint32_t)(tracso_object_gone | tracso_object_waiting);
+  object->flags |= tracso_object_seen;
+  if (has_slots) {
+    object->flags |= tracso_object_off;
+  } else {
+    forget_object(object);
+    object->flags |= tracso_object_waiting;
+    object->flags &= ~(uint32_t)tracso_object_off;
+  }
+}
+
 static int see(struct dl_phdr_info* info, size_t size, void* data) {
   (void)size;
-  (void)data;
+  struct walk* walk = data;
   struct tracso_object measured;
   memset(&measured, 0, sizeof measured);
   measure(&measured, info);
@@ -190,10 +207,9 @@ static int see(struct dl_phdr_info* info, size_t size, void* data) {
   }
   index = find_former(&measured, info);
   if (index != UINT32_MAX) {
-    region->object[index].flags &= ~(uint32_t)(tracso_object_gone | tracso_object_waiting);
-    region->object[index].flags |= tracso_object_seen | tracso_object_off;
+    take_again(&region->object[index]);
   } else {
-    add_object(&measured, info->dlpi_name);
+    add_object(&measured, info->dlpi_name, walk);
   }
   return 0;
 }
@@ -263,7 +279,7 @@ static int read_counters(struct dl_phdr_info* info, size_t size, void* data) {
 }
 
 int look_for_objects(enum look when, uint64_t deadline) {
-  struct walk walk = {when, deadline, 0, 0, 0};
+  struct walk walk = {when, deadline, 0, 0, 0, 0};
   if (dl_iterate_phdr == 0) {
     return 1;
   }
@@ -274,6 +290,9 @@ int look_for_objects(enum look when, uint64_t deadline) {
       region->object[i].flags &= ~(uint32_t)tracso_object_seen;
     }
     dl_iterate_phdr(see, &walk);
+    if (walk.without_record > region->head.objects_left) {
+      region->head.objects_left = walk.without_record;
+    }
     for (uint32_t i = 0; i < region->head.objects; ++i) {
       if ((region->object[i].flags & tracso_object_seen) == 0) {
         region->object[i].flags |= tracso_object_gone;
@@ -284,11 +303,12 @@ int look_for_objects(enum look when, uint64_t deadline) {
   return !walk.is_cut;
 }
 
+
 uint64_t loads_so_far(void) { return last.loads; }
 
 void give_slots_back(void) {
   if (dl_iterate_phdr != 0) {
-    struct walk walk = {look_later, 0, 0, 0, 0};
+    struct walk walk = {look_later, 0, 0, 0, 0, 0};
     dl_iterate_phdr(read_counters, &walk);
     unloads_when_given_back = walk.unloads;
     last.loads = ~(uint64_t)0;  // who comes next looks at all

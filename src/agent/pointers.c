@@ -11,9 +11,9 @@
 //
 // The same question later has the same answer, whoever asks. What comes after the answer, as a
 // library that is loaded later and imports the address, is not foreseen. Look-ups with RTLD_DEFAULT
-// and RTLD_NEXT depend on who calls dlsym, by its return address, which therefore stays: their
-// results do not come by us. Data is given as it is: only what a symbol calls a function gets a stub,
-// for data may lie between code.
+// and RTLD_NEXT depend on who calls dlsym, by its return address, which may have to stay (lookups.c):
+// then their results do not come by us. Data is given as it is: only what a symbol calls a function
+// gets a stub, for data may lie between code.
 
 #include <sys/mman.h>
 
@@ -37,6 +37,7 @@ static struct answer {
   uint64_t pointer;  // 0: free
   uint32_t slot;     // UINT32_MAX: itself
   uint32_t object;
+  uint32_t counted;  // as one that does not lead through us
 } answers[most_answers];
 static uint32_t answer_count;
 
@@ -52,15 +53,6 @@ static uint32_t next_slot, end_slot;  // of a page of stubs
 
 void count_left_pointer(void) {
   __atomic_fetch_add(&region->head.pointers_left, 1, __ATOMIC_RELAXED);
-}
-
-int may_answer(const uint64_t* saved) {
-  const uint64_t handle = saved[saved_rdi];
-  if (handle == (uint64_t)RTLD_DEFAULT || handle == (uint64_t)RTLD_NEXT) {
-    count_left_pointer();
-    return 0;
-  }
-  return 1;
 }
 
 static struct answer* find_answer(uint64_t pointer) {
@@ -242,11 +234,12 @@ static uint64_t answer_locked(uint64_t pointer,
       return pointer;
     }
     answer_count += found->pointer == 0;
-    *found = (struct answer){pointer, make_stub(pointer, asker, object, name), object};
+    *found = (struct answer){pointer, make_stub(pointer, asker, object, name), object, 0};
   }
   if (found->slot != UINT32_MAX) {
     __atomic_fetch_add(&region->head.pointers, 1, __ATOMIC_RELAXED);
-  } else if (is_asked_for(asker, object, name)) {
+  } else if (found->counted == 0 && is_asked_for(asker, object, name)) {
+    found->counted = 1;  // functions are counted, not questions
     count_left_pointer();
   }
   return answer_of(found);

@@ -15,7 +15,7 @@ static int learn_target(uint32_t number, uint64_t content) {
   // What the library of the function decides was not known before.
   const int wanted = is_selected(region->name + slot->name, slot->caller, slot->callee) &&
                      (slot->callee != slot->caller || (setup->flags & tracso_intra) != 0);
-  if ((slot->flags & tracso_slot_loads) != 0) {
+  if ((slot->flags & (tracso_slot_loads | tracso_slot_starts)) != 0) {
     return 1;  // its handler stays
   }
   if (!wanted) {
@@ -42,7 +42,7 @@ int take_slot_back(uint32_t number) {
     }
   } else if (content != slot->target || (slot->flags & tracso_slot_off) != 0 ||
              ((slot->flags & tracso_slot_unwanted) != 0 &&
-              (slot->flags & tracso_slot_loads) == 0)) {
+              (slot->flags & (tracso_slot_loads | tracso_slot_starts)) == 0)) {
     return 0;  // else: two threads were in the loader for it, and the slower one wrote last
   }
   *(volatile uint64_t*)slot->address = stub_address(number);

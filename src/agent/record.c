@@ -11,9 +11,6 @@
 #include "agent.h"
 #include "system_calls.h"
 
-// As SAVE_ALL leaves them (registers.inc), from rbp upwards.
-enum { saved_place = 10 };
-
 extern int* __errno_location(void) __attribute__((weak));
 int prepare_to_count(void);
 

@@ -10,8 +10,9 @@ extern void* dlsym(void*, const char*) __attribute__((weak));
 
 // An unbound slot points into the object's own PLT, at "push $index" (behind endbr64 if built so).
 int is_lazily_bound(const struct image* image, uint64_t content, uint64_t index) {
+  enum { bytes_of_both = 9 };  // lld ends the code with the PLT: behind its last entry there is nothing
   const struct tracso_object* object = &region->object[image->object];
-  if (content < object->code_start || content + 16 > object->code_end) {
+  if (content < object->code_start || content + bytes_of_both > object->code_end) {
     return 0;
   }
   const uint8_t* code = (const uint8_t*)content;

@@ -162,6 +162,7 @@ enum tracso_slot_flags {
   tracso_slot_unwanted = 16,  // not asked for: patched to see what is loaded, or before
                               // it was known where it leads
   tracso_slot_off = 32,       // not asked for and not patched; the next who attaches may ask
+  tracso_slot_starts = 64,    // starts a program that is to be followed
 };
 
 struct tracso_slot {
@@ -223,6 +224,10 @@ struct tracso_head {
   uint64_t start_ns;  // how long the agent took to start
   uint32_t pointers;       // given by dlsym, that lead through us
   uint32_t pointers_left;  // that do not
+  uint32_t lookups_by_caller;  // of these: with RTLD_DEFAULT or RTLD_NEXT, for callers who are given
+                               // something else than we
+  uint32_t objects_left;  // at once, beyond tracso_most_objects
+  uint32_t starts_without_agent;  // it, or a child of it, has started a program that cannot open us
   char command[256];
   char program[256];  // /proc/self/exe
 };

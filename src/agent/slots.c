@@ -7,6 +7,11 @@
 #include "agent.h"
 #include "system_calls.h"
 
+static int must_be_seen(const char* name) {
+  return loads_objects(name) || locks_memory(name) ||
+         ((setup->flags & tracso_follow) != 0 && starts_program(name) != 0);
+}
+
 static void choose_handler(uint32_t number, const char* name, int lazy) {
   struct tracso_slot* slot = &region->slot[number];
   const int never_timed = (setup->flags & tracso_count_only) != 0 || region->head.no_mirror != 0 ||
@@ -20,6 +25,13 @@ static void choose_handler(uint32_t number, const char* name, int lazy) {
     slot->flags |= tracso_slot_loads | tracso_slot_counted;
     handlers[number] = asks ? (uint64_t)(recorded ? enter_recorded_asking : enter_asking)
                             : (uint64_t)(recorded ? enter_recorded_loading : enter_loading);
+  } else if (must_be_seen(name)) {
+    const int only_counted = never_timed || (slot->flags & tracso_slot_unwanted) != 0;
+    slot->flags |= tracso_slot_starts | (only_counted ? (uint32_t)tracso_slot_counted : 0);
+    handlers[number] = recorded ? (uint64_t)(never_timed ? enter_starting_recorded_only
+                                                         : enter_starting_recorded)
+                                : (uint64_t)(only_counted ? enter_starting_counted
+                                                          : enter_starting_timed);
   } else if (recorded) {
     slot->flags |= never_timed ? tracso_slot_counted : 0;
     handlers[number] = (uint64_t)(never_timed ? enter_recorded_only : enter_recorded);
@@ -43,7 +55,7 @@ int decide(uint32_t number) {
     return 0;
   }
   const int selected = is_selected(name, slot->caller, slot->callee);
-  if (!selected && !loads_objects(name) && !locks_memory(name)) {
+  if (!selected && !must_be_seen(name)) {
     ++object->filtered;
     slot->flags |= tracso_slot_off;
     return 0;
@@ -284,6 +296,34 @@ int patch_object_again(struct image* image) {
   return 1;
 }
 
+static int is_asked_for(const struct image* image, const ElfW(Rela) * relocation, uint64_t target) {
+  const uint32_t callee = object_at(target);
+  const int inside = callee == image->object && (setup->flags & tracso_intra) == 0;
+  return !inside && is_selected(symbol_name(image, relocation), image->object, callee);
+}
+
+// Functions that would have been traced. An unbound slot leads into its own object; where to is not
+// known yet.
+static uint32_t count_asked_for(const struct image* image,
+                                const struct import* imports,
+                                uint64_t count) {
+  uint32_t asked_for = 0;
+  for (uint64_t i = 0; i < image->jump_slot_count; ++i) {
+    const ElfW(Rela)* relocation = &image->jump_slots[i];
+    const uint64_t content = content_of(image, relocation);
+    if (ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT && content != 0) {
+      asked_for += is_lazily_bound(image, content, i)
+                       ? is_selected(symbol_name(image, relocation), image->object, UINT32_MAX)
+                       : is_asked_for(image, relocation, content);
+    }
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    asked_for += is_asked_for(
+        image, &image->relocations[imports[i].relocation], imports[i].target);
+  }
+  return asked_for;
+}
+
 int patch_object(struct image* image, int at_start) {
   enum { stubs_of_a_page = 32 };
   if (!at_start && !is_relocated(image)) {
@@ -299,7 +339,7 @@ int patch_object(struct image* image, int at_start) {
   const uint64_t most = image->jump_slot_count + usable;
   if (first + most + stubs_of_a_page >= TRACSO_MOST_SLOTS ||
       !make_room_for_stubs(first, (uint32_t)most)) {
-    object->full += (uint32_t)most;
+    object->full = count_asked_for(image, imports, usable);
   } else {
     classify_imports(image, imports, usable);
     uint32_t end = add_jump_slots(image, first, at_start);

@@ -76,6 +76,11 @@ static void restore_preload(char** environment) {
   }
 }
 
+void hide_agent(char** environment) {
+  remove_variable(environment, "TRACSO_CALLS");
+  restore_preload(environment);
+}
+
 static void* map_arena(int fd, void* at, uint64_t bytes, uint64_t offset) {
   const long address = system_call(SYS_mmap,
                                    (long)at,
@@ -248,8 +253,7 @@ __attribute__((constructor)) static void start(int count, char** words, char** f
   memcpy(arena_path, path, text_length(path) + 1);
   const int opened = open_region(0);
   if (setup != 0 && (setup->flags & tracso_follow) == 0) {
-    remove_variable(environment, "TRACSO_CALLS");
-    restore_preload(environment);
+    hide_agent(environment);
   }
   if (opened) {
     begin();

@@ -130,7 +130,8 @@ void seal_stubs(uint32_t first, uint32_t count) {
 // Where the slot of that number should point.
 uint64_t stub_address(uint32_t slot) {
   const uint32_t flags = region->slot[slot].flags;
-  const int only_counts = (flags & tracso_slot_counted) != 0 && (flags & tracso_slot_loads) == 0 &&
+  const int only_counts = (flags & tracso_slot_counted) != 0 &&
+                          (flags & (tracso_slot_loads | tracso_slot_starts)) == 0 &&
                           handlers[slot] != (uint64_t)enter_lazy &&
                           handlers[slot] != (uint64_t)enter_recorded_only;
   return (uint64_t)stubs + (uint64_t)slot * stub_bytes + (only_counts ? counted_at : 0);

@@ -4,6 +4,7 @@
 #include "calls/refusal.hpp"
 #include "calls/target_file.hpp"
 #include "proc/maps.hpp"
+#include "proc/smaps.hpp"
 #include "proc/status.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ namespace tracso::calls {
 namespace {
 
 constexpr std::string_view locks_memory =
-    "it locks memory (mlock, mlockall): what the agent reserves there might fill the machine";
+    "it locks all that it maps (mlockall with MCL_FUTURE): what the agent reserves there would "
+    "fill the machine";
 
 Error refuse(const ProcessSource& process, std::string reason, std::string hint) {
   return {ErrorKind::unsupported,
@@ -46,9 +48,6 @@ std::optional<Error> refused_by_state(const ProcessSource& process) {
     return refuse(process,
                   fmt::format("process {} traces it, and there can be only one", trim(*tracer)),
                   "end that debugger or tracer first");
-  }
-  if (locked_kilobytes(process) != 0) {
-    return refusal_of_locked(process);
   }
   const auto seccomp = status ? proc::status_value(*status, "Seccomp") : std::nullopt;
   if (seccomp && trim(*seccomp) == "1") {
@@ -103,11 +102,14 @@ std::optional<Error> refused_by_libraries(const ProcessSource& process,
 
 }  // namespace
 
-std::uint64_t locked_kilobytes(const ProcessSource& process) {
+bool has_locked(const ProcessSource& process, std::uint64_t address) {
   const auto status = process.read("status");
   const auto value = status ? proc::status_value(*status, "VmLck") : std::nullopt;
-  const auto words = value ? split_words(*value, " \t") : std::vector<std::string_view>();
-  return words.empty() ? 0 : parse_unsigned(words.front()).value_or(0);
+  if (value && trim(*value) == "0 kB") {
+    return false;
+  }
+  const auto text = process.read("smaps");
+  return !text || proc::is_locked(*text, address).value_or(true);
 }
 
 Error refusal_of_locked(const ProcessSource& process) {

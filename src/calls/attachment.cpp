@@ -282,8 +282,9 @@ Result<Done> Attachment::come(const ArenaOptions& options) {
     if (!visit) {
       return visit.error();
     }
-    // Where all that will be mapped is locked (MCL_FUTURE) our first few pages are, too.
-    if (first && locked_kilobytes(process()) != 0) {
+    // Where all that will be mapped is locked (MCL_FUTURE) our first few pages are, too. What the
+    // process has locked before is no harm.
+    if (first && has_locked(process(), (*visit)->thread().workshop())) {
       return refusal_of_locked(process());
     }
     const auto answer = first ? begin(**visit, options)

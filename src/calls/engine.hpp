@@ -106,6 +106,7 @@ class Engine {
   void resume(EngineThread& thread, int signal = 0);
 
   // engine_attach.cpp
+  std::chrono::nanoseconds time_in_call(const EngineThread& thread) const;
   bool leave_thread(EngineThread& thread, tracee::Stop stop);
 
   // engine_births.cpp

@@ -6,6 +6,7 @@
 #include "proc/status.hpp"
 #include "tracee/registers.hpp"
 #include "tracee/thread_state.hpp"
+#include "tracee/timeouts.hpp"
 
 #include <fmt/format.h>
 
@@ -57,12 +58,12 @@ std::optional<Error> engine_refusal(const ProcessSource& process) {
 
 }  // namespace
 
-std::optional<std::uint64_t> go_on_waiting(pid_t thread) {
+std::optional<std::uint64_t> go_on_waiting(pid_t thread, std::chrono::nanoseconds waited) {
   const auto state = tracee::ThreadState::of(thread);
   const auto call = state ? state->interrupted_call() : std::nullopt;
   auto registers = tracee::Registers::of(thread);
-  if (registers && registers->repeat_call()) {
-    registers->give_to(thread);
+  if (registers && registers->repeat_call() && registers->give_to(thread) && waited.count() > 0) {
+    tracee::shorten_timeout(thread, waited);
   }
   return call ? std::optional(static_cast<std::uint64_t>(*call)) : std::nullopt;
 }
@@ -101,11 +102,18 @@ Result<Done> Engine::attach(const ProcessSource& process) {
   return Done{};
 }
 
+// How long it has been in the system call whose beginning we have seen.
+std::chrono::nanoseconds Engine::time_in_call(const EngineThread& thread) const {
+  const auto begun = thread.system_call ? thread.system_call->ticks : rate_.now();
+  const auto ticks = static_cast<double>(static_cast<std::int64_t>(rate_.now() - begun));
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(ticks * rate_.ns_per_tick()));
+}
+
 // true: it is not ours any more.
 bool Engine::leave_thread(EngineThread& thread, tracee::Stop stop) {
   switch (stop.kind) {
     case StopKind::trap:
-      go_on_waiting(thread.number);
+      go_on_waiting(thread.number, time_in_call(thread));
       return tracee::detach(thread.number, 0);
     case StopKind::group_stop:
       return tracee::detach(thread.number, 0);

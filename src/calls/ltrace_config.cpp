@@ -127,9 +127,11 @@ std::string LtraceConfig::add_line(std::string_view line) {
 std::vector<ConfigProblem> LtraceConfig::add(std::string_view text) {
   std::vector<ConfigProblem> problems;
   std::size_t number = 0;
-  for (const auto whole : split(text, '\n')) {
+  while (!text.empty() && problems.size() < most_problems) {
     ++number;
-    const auto line = trim(whole);
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.front() == ';') {
       continue;
     }

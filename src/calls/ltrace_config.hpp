@@ -29,6 +29,9 @@ class LtraceConfig {
   /// `elements`: of arrays at most, and so many structures deep (-A). `into` must outlive it.
   LtraceConfig(Prototypes& into, std::size_t elements) : into_(into), elements_(elements) {}
 
+  /// Of one text; what has more is none, and is not read any further.
+  static constexpr std::size_t most_problems = 1000;
+
   /// Adds what the text describes. Lines that are not understood are left out and told.
   std::vector<ConfigProblem> add(std::string_view text);
 

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t deepest_type = 16;     // types within types
 constexpr std::size_t most_values = 4096;    // of an enumeration
 constexpr std::uint32_t most_bytes = 65536;  // of a structure
+// Of an array that a pointer leads to; of its elements a few are looked at.
+constexpr std::uint32_t most_array_bytes = 1U << 30U;
 
 // clang-format off
 constexpr std::array ltrace_words{
@@ -113,8 +115,8 @@ std::optional<Type> TypeReader::array_of(const Type& element, const Length& many
   inside.is_text = is_text;
   inside.alignment = alignment_of(element);
   if (many.of == Length::Of::number) {
-    if (many.number > most_bytes / bytes_of(element)) {
-      return wrong("an array of more than 64 KiB");
+    if (many.number > most_array_bytes / bytes_of(element)) {
+      return wrong("an array of more than 1 GiB");
     }
     inside.bytes = static_cast<std::uint32_t>(many.number) * bytes_of(element);
   }

@@ -94,6 +94,7 @@ int status_after_lines(int status, const LineFile& file) {
 int end_of_no_start(const CallsRequest& request, const Error& error, int status, LineFile& file) {
   if (request.form == CallsRequest::Form::records) {
     CallsReport report;
+    report.untraced_known = false;
     report.exit_status = request.processes.empty() ? std::optional(status) : std::nullopt;
     report.notices.push_back({"calls-not-run",
                               fmt::format("cannot {} {}", error.action, error.subject),

@@ -255,7 +255,7 @@ std::string last_record(const CallsReport& report, std::uint64_t lost) {
   out["time_ns"] = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   out["exit_status"] = or_null(report.exit_status);
   out["signal"] = or_null(report.signal);
-  out["untraced"] = untraced_calls_json(report.untraced);
+  out["untraced"] = report.untraced_known ? untraced_calls_json(report.untraced) : Json(nullptr);
   out["lost"] = lost;
   out["notices"] = notices_json(report.notices);
   return written(out);

@@ -6,6 +6,7 @@
 #include "calls/refusal.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/calls_engine.hpp"
+#include "commands/command_path.hpp"
 #include "commands/output.hpp"
 #include "commands/request.hpp"
 #include "launch/job_control.hpp"
@@ -32,28 +33,6 @@ namespace {
 
 using launch::HeldCommand;
 using launch::OwnSignals;
-
-// The file that execvp(3) would start; empty: none.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) {
-    return name;
-  }
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  for (const auto folder : split(path == nullptr ? "/bin:/usr/bin" : path, ':')) {
-    const auto file = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
-    if (::access(file.c_str(), X_OK) == 0) {
-      return file;
-    }
-  }
-  return "";
-}
-
-std::string working_directory() {
-  char* path = ::getcwd(nullptr, 0);
-  std::string directory = path == nullptr ? "/" : path;
-  std::free(path);  // NOLINT(cppcoreguidelines-no-malloc): getcwd's own allocation
-  return directory;
-}
 
 // Why no agent can get into the program.
 struct Refused {
@@ -268,7 +247,8 @@ int calls_of_command(const CallsRequest& request) {
     const ChildVariables variables(arena->environment());
     return HeldCommand::start(request.command, output_of_command(request), signals);
   }();
-  const auto not_run = [&](const Error& error) {
+  const auto not_run = [&](const Error& found) {
+    const auto error = with_path_hint(found);
     const int failed = fail_to_start(error);
     return lines ? end_of_no_start(request, error, failed, lines->file()) : failed;
   };

@@ -2,8 +2,7 @@
 
 #include "base/text.hpp"
 #include "calls/engine.hpp"
-#include "calls/engine_table.hpp"
-#include "calls/group.hpp"
+#include "commands/command_path.hpp"
 #include "commands/command_user.hpp"
 #include "commands/engine_output.hpp"
 #include "commands/output.hpp"
@@ -57,11 +56,11 @@ void take_job(calls::Engine& engine, launch::JobControl& job) {
 }
 
 // Stays with the command to its end. Ctrl-C reaches it by itself; what is sent to us to end us is
-// passed on. `lines` may be nullptr.
+// passed on.
 int stay_with(pid_t pid,
               calls::Engine& engine,
               OwnSignals& signals,
-              EngineLines* lines,
+              EngineOutput& output,
               const std::function<void()>& on_executed) {
   constexpr std::size_t most_at_once = 256;  // a busy command must not keep us from our signals
   constexpr milliseconds longest_sleep{250};
@@ -73,9 +72,7 @@ int stay_with(pid_t pid,
     if (engine.executed() && !std::exchange(told, true)) {
       on_executed();
     }
-    if (lines != nullptr) {
-      lines->write();
-    }
+    output.write();
     if (engine.ended()) {
       break;
     }
@@ -96,14 +93,11 @@ int stay_with(pid_t pid,
   return *engine.ended();
 }
 
-CallsReport report_of(const CallsRequest& request, const calls::Engine& engine, int status) {
+CallsReport report_of(const CallsRequest& request, int status) {
   CallsReport report;
   report.command = request.command;
-  report.mode = CallMode::exact;
   report.exit_status = WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
   report.signal = WIFSIGNALED(status) ? std::optional(WTERMSIG(status)) : std::nullopt;
-  report.programs = engine.programs();
-  report.notices = engine.notices();
   return report;
 }
 
@@ -122,8 +116,8 @@ std::optional<Notice> withheld_privileges(const calls::EngineDoors& doors, pid_t
 }  // namespace
 
 int calls_by_engine(const CallsRequest& request) {
-  LineFile file;
-  if (const auto ready = open_engine_output(request, file); !ready) {
+  EngineOutput output(request);
+  if (const auto ready = output.open(); !ready) {
     return fail(ready.error());
   }
   std::optional<launch::CommandUser> user;
@@ -134,48 +128,39 @@ int calls_by_engine(const CallsRequest& request) {
     }
     user = std::move(*found);
   }
-  std::optional<EngineLines> lines;
-  if (!request.is_table()) {
-    lines.emplace(request, file);
-  }
-  calls::EngineTable table;
   const auto options = engine_options(request);
   const auto doors = live_engine_doors();
-  calls::CallSink& sink = lines ? static_cast<calls::CallSink&>(*lines) : table;
-  calls::Engine engine(options, doors, sink);
+  calls::Engine engine(options, doors, output.begin());
   OwnSignals signals;
   auto command = HeldCommand::start(
       request.command, output_of_command(request), signals, user ? &*user : nullptr);
-  const auto not_run = [&](const Error& error, int failed) {
-    return end_of_no_start(request, error, failed, file);
+  const auto not_run = [&](const Error& found) {
+    const auto error = with_path_hint(found);
+    return output.not_run(error, fail_to_start(error));
   };
   if (!command) {
-    return not_run(command.error(), fail_to_start(command.error()));
+    return not_run(command.error());
   }
   if (const auto traced = engine.trace(command->pid()); !traced) {
     auto error = traced.error();
     error.hint = "ptrace(2) must be allowed: CAP_SYS_PTRACE, kernel.yama.ptrace_scope, seccomp";
-    return not_run(error, fail(error));
+    return output.not_run(error, fail(error));
   }
   command->go();
   std::optional<Notice> withheld;
-  const int status = stay_with(command->pid(), engine, signals, lines ? &*lines : nullptr, [&] {
+  const int status = stay_with(command->pid(), engine, signals, output, [&] {
     withheld = withheld_privileges(doors, command->pid());
   });
   if (!engine.executed()) {
     if (const auto failure = command->failure()) {
-      return not_run(*failure, fail_to_start(*failure));
+      return not_run(*failure);
     }
   }
-  auto report = report_of(request, engine, status);
+  auto report = report_of(request, status);
   if (withheld) {
     report.notices.push_back(*withheld);
   }
-  if (!lines) {
-    report.rows = table.rows(engine.rate().ns_per_tick(), engine.programs());
-    calls::group_rows(report, request.group);
-  }
-  return finish_engine(request, report, lines ? &*lines : nullptr, status);
+  return output.finish(engine, std::move(report), status);
 }
 
 }  // namespace tracso

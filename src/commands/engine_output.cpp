@@ -1,5 +1,6 @@
 #include "commands/engine_output.hpp"
 
+#include "calls/group.hpp"
 #include "commands/call_records.hpp"
 #include "commands/calls_engine.hpp"
 #include "commands/output.hpp"
@@ -62,15 +63,6 @@ void EngineLines::set_time() {
   writer_->set_time(time_);
 }
 
-Result<Done> open_engine_output(const CallsRequest& request, LineFile& file) {
-  if (!request.is_table()) {
-    const bool records = request.form == CallsRequest::Form::records;
-    return file.open(records && !request.file ? "-" : request.file);
-  }
-  return request.file && *request.file != "-" ? os::check_output_file(*request.file)
-                                              : Result<Done>(Done{});
-}
-
 calls::EngineDoors live_engine_doors() {
   calls::EngineDoors doors;
   doors.process = [](pid_t pid) -> Result<std::unique_ptr<ProcessSource>> {
@@ -110,31 +102,65 @@ calls::EngineOptions engine_options(const CallsRequest& request) {
   return options;
 }
 
-int finish_engine(const CallsRequest& request,
-                  CallsReport& report,
-                  EngineLines* lines,
-                  std::optional<int> status) {
-  if (lines == nullptr) {
-    if (const auto done = print_calls(request, report); !done) {
-      return fail(done.error());
-    }
-    return calls_status(report);
+Result<Done> EngineOutput::open() {
+  if (!request_.is_table()) {
+    const bool records = request_.form == CallsRequest::Form::records;
+    return file_.open(records && !request_.file ? "-" : request_.file);
   }
-  lines->end(status);
-  if (!lines->any() && report.notices.empty()) {
+  return request_.file && *request_.file != "-" ? os::check_output_file(*request_.file)
+                                                : Result<Done>(Done{});
+}
+
+calls::CallSink& EngineOutput::begin() {
+  if (request_.is_table()) {
+    return table_;
+  }
+  return lines_.emplace(request_, file_);
+}
+
+void EngineOutput::write() {
+  if (lines_) {
+    lines_->write();
+  }
+}
+
+int EngineOutput::not_run(const Error& error, int status) {
+  return end_of_no_start(request_, error, status, file_);
+}
+
+int EngineOutput::finish_lines(CallsReport& report, std::optional<int> status) {
+  lines_->end(status);
+  if (!lines_->any() && report.notices.empty()) {
     report.notices.push_back({"calls-none",
                               "no call was seen of those asked for",
                               "there is no such function, or it was not called",
                               ""});
   }
-  if (request.form == CallsRequest::Form::records) {
-    lines->file().put(last_record(report, 0));
+  if (request_.form == CallsRequest::Form::records) {
+    file_.put(last_record(report, 0));
   } else {
     for (const auto& notice : report.notices) {
       say(notice_line(notice));
     }
   }
-  return status_after_lines(calls_status(report), lines->file());
+  return status_after_lines(calls_status(report), file_);
+}
+
+int EngineOutput::finish(const calls::Engine& engine,
+                         CallsReport report,
+                         std::optional<int> status) {
+  report.mode = CallMode::exact;
+  report.untraced_known = false;
+  report.programs = engine.programs();
+  auto notices = engine.notices();
+  report.notices.insert(report.notices.begin(), notices.begin(), notices.end());
+  if (lines_) {
+    return finish_lines(report, status);
+  }
+  report.rows = table_.rows(engine.rate().ns_per_tick(), engine.programs());
+  calls::group_rows(report, request_.group);
+  const auto done = print_calls(request_, report);
+  return done ? calls_status(report) : fail(done.error());
 }
 
 }  // namespace tracso

@@ -3,6 +3,7 @@
 // how it sees processes, and what it writes.
 
 #include "calls/engine.hpp"
+#include "calls/engine_table.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/calls_command.hpp"
 
@@ -34,8 +35,6 @@ class EngineLines final : public calls::CallSink {
 
   bool any() const { return any_; }
 
-  LineFile& file() { return file_; }
-
  private:
   void set_time();
 
@@ -47,19 +46,38 @@ class EngineLines final : public calls::CallSink {
   bool any_ = false;
 };
 
-/// Before anything is traced: opens the file of the lines, or sees whether that of a table could be
-/// written.
-Result<Done> open_engine_output(const CallsRequest& request, LineFile& file);
+/// Where all that goes: lines as calls come, or a table at the end.
+class EngineOutput {
+ public:
+  /// `request` must outlive it.
+  explicit EngineOutput(const CallsRequest& request) : request_(request) {}
+
+  /// Before anything is traced: opens the file of the lines, or sees whether that of a table could
+  /// be written.
+  Result<Done> open();
+  /// Who is told of the calls; lines begin with it.
+  calls::CallSink& begin();
+  /// Lines that have come.
+  void write();
+  /// The command could not be started, or the process not attached to, which has been said, with
+  /// that status. The status that tracso ends with.
+  int not_run(const Error& error, int status);
+  /// Writes the table, or ends the lines, with what the engine says beside the report's own
+  /// notices. `status`: the command's wait status; nullopt: a process that runs on. The status that
+  /// tracso ends with.
+  int finish(const calls::Engine& engine, CallsReport report, std::optional<int> status);
+
+ private:
+  int finish_lines(CallsReport& report, std::optional<int> status);
+
+  const CallsRequest& request_;
+  LineFile file_;
+  std::optional<EngineLines> lines_;
+  calls::EngineTable table_;
+};
 
 calls::EngineDoors live_engine_doors();
 
 calls::EngineOptions engine_options(const CallsRequest& request);
-
-/// Writes the table, or ends the lines (nullptr: there are none) and says the notices. The status
-/// that tracso ends with; `status`: the command's wait status, nullopt: a process that runs on.
-int finish_engine(const CallsRequest& request,
-                  CallsReport& report,
-                  EngineLines* lines,
-                  std::optional<int> status);
 
 }  // namespace tracso

@@ -17,7 +17,7 @@
 namespace tracso::launch {
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t smallest_page = 4096;
 // struct r_debug of 64 bits: int r_version, a gap; r_map; r_brk; int r_state, a gap; r_ldbase.
 constexpr std::uint64_t state_offset = 24, gap_offset = 28;
 static_assert(sizeof(void*) != 8 || offsetof(r_debug, r_state) == state_offset);
@@ -48,7 +48,7 @@ std::uint64_t room_behind(const elf::MemoryImage& image, std::uint64_t function)
     return 0;
   }
   const std::uint64_t end = image.bias() + code->address + code->file_bytes;
-  const std::uint64_t room = align_up(end, 16), page_end = align_up(end, page_bytes);
+  const std::uint64_t room = align_up(end, 16), page_end = align_up(end, smallest_page);
   const bool shared = std::any_of(headers.begin(), headers.end(), [&](const auto& header) {
     const std::uint64_t start = image.bias() + header.address;
     return header.type == PT_LOAD && start >= end && start < page_end;

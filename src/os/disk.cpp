@@ -23,8 +23,6 @@
 namespace tracso::os {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{1} << 30;
-
 // A folder that is not there is a slip of the command line, not a process that has gone.
 Error cannot_write(int number, const std::string& path) {
   Error error = errno_error(number, "write", path);
@@ -85,10 +83,11 @@ bool wait_until_readable(int fd, std::chrono::milliseconds timeout) {
 // `wait` before every read.
 Result<std::string> read_to_end(int fd,
                                 const std::string& name,
+                                std::size_t most,
                                 const std::function<Result<Done>()>& wait) {
   std::string content;
   std::array<char, 65536> buffer{};
-  while (content.size() <= largest_file) {
+  while (content.size() <= most) {
     if (const auto ready = wait(); !ready) {
       return ready.error();
     }
@@ -101,7 +100,9 @@ Result<std::string> read_to_end(int fd,
     }
     content.append(buffer.data(), static_cast<std::size_t>(count < 0 ? 0 : count));
   }
-  return Error{ErrorKind::unsupported, "read", name, "it is larger than 1 GB", ""};
+  constexpr std::size_t megabyte = std::size_t{1} << 20;
+  const auto size = most == largest_file ? "1 GB" : fmt::format("{} MB", most / megabyte);
+  return Error{ErrorKind::unsupported, "read", name, "it is larger than " + size, ""};
 }
 
 Result<Done> make_folders(const std::string& path) {
@@ -129,12 +130,13 @@ Result<std::string> read_disk_file(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return unreadable_kind(status.st_mode, path);
   }
-  return read_to_end(fd.get(), path, [] { return Result<Done>(Done{}); });
+  return read_to_end(fd.get(), path, largest_file, [] { return Result<Done>(Done{}); });
 }
 
 Result<std::string> read_input(const std::string& path,
                                std::chrono::milliseconds timeout,
-                               const std::string& hint) {
+                               const std::string& hint,
+                               std::size_t most) {
   const bool standard = path == "-";
   const UniqueFd fd(standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                              : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -152,7 +154,7 @@ Result<std::string> read_input(const std::string& path,
     return unreadable_kind(status.st_mode, path);
   }
   // Who pipes something in knows what it waits for, as with every filter.
-  return read_to_end(fd.get(), path, [&]() -> Result<Done> {
+  return read_to_end(fd.get(), path, most, [&]() -> Result<Done> {
     if (standard || wait_until_readable(fd.get(), timeout)) {
       return Done{};
     }

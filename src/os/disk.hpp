@@ -4,22 +4,27 @@
 #include "tracso/result.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace tracso::os {
 
+/// Bytes of what is read whole.
+constexpr std::size_t largest_file = std::size_t{1} << 30;
+
 /// The whole of a regular file of at most 1 GB; never blocks on a FIFO or device.
 Result<std::string> read_disk_file(const std::string& path);
 
 /// What the user named as input: a file, a pipe ("<(zcat x)"), or "-" for standard input. At most
-/// 1 GB. failed: a pipe from which nothing came for that long, also for want of a writer; its hint
-/// is `hint`, or empty where the command has nothing to choose: then that a writer is wanted.
-/// unsupported: a folder, a terminal, another device.
+/// so many bytes: unsupported if it has more. failed: a pipe from which nothing came for that long,
+/// also for want of a writer; its hint is `hint`, or empty where the command has nothing to choose:
+/// then that a writer is wanted. unsupported: a folder, a terminal, another device.
 Result<std::string> read_input(const std::string& path,
                                std::chrono::milliseconds timeout,
-                               const std::string& hint);
+                               const std::string& hint,
+                               std::size_t most = largest_file);
 
 /// Writes a file whole or not at all (a temporary file beside it, then rename), mode 0600.
 Result<Done> write_private_file(const std::string& path, std::string_view content);

@@ -1,9 +1,11 @@
 #include "proc/smaps.hpp"
 
+#include "base/text.hpp"
 #include "proc/maps.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -78,6 +80,20 @@ Result<std::vector<MappingCost>> parse_smaps(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return costs;
+}
+
+std::optional<bool> is_locked(std::string_view smaps, std::uint64_t address) {
+  bool is_here = false;
+  for (const std::string_view line : split(smaps, '\n')) {
+    const auto key = key_of(line);
+    if (const auto mapping = key ? std::nullopt : parse_maps_line(line)) {
+      is_here = address >= mapping->start && address < mapping->end;
+    } else if (is_here && key == "VmFlags") {
+      const auto flags = split_words(line.substr(key->size() + 1), " ");
+      return std::find(flags.begin(), flags.end(), "lo") != flags.end();
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace tracso::proc

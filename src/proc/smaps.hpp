@@ -5,6 +5,7 @@
 #include "tracso/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,5 +30,9 @@ struct MappingCost {
 /// In the order of the text (ascending addresses). Keys that are not known are skipped; a last line
 /// without its end is one. malformed: a line that is neither a mapping nor "Key: value".
 Result<std::vector<MappingCost>> parse_smaps(std::string_view text);
+
+/// Whether the mapping at that address stays in memory (mlock(2): "lo" of its VmFlags). nullopt: no
+/// such mapping, or the text has no flags.
+std::optional<bool> is_locked(std::string_view smaps, std::uint64_t address);
 
 }  // namespace tracso::proc

@@ -50,6 +50,9 @@ class BorrowedThread {
 
   static constexpr std::uint64_t workshop_bytes = 512 * 1024;
 
+  /// Where it is mapped; 0: not yet.
+  std::uint64_t workshop() const { return workshop_; }
+
   /// Maps the workshop at `place`, where so much is free. `instruction`: the address of "syscall;
   /// ret" in the process; `restorer`: of code that calls rt_sigreturn. unsupported: there is too
   /// little room on its stack, less than a signal needs, or no memory.

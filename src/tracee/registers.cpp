@@ -1,5 +1,6 @@
 #include "tracee/registers.hpp"
 
+#include "tracee/as_pointer.hpp"
 #include "tracee/requests.hpp"
 
 #include <elf.h>
@@ -10,18 +11,10 @@
 #include <cstring>
 
 namespace tracso::tracee {
-namespace {
-
-void* register_set() {
-  return reinterpret_cast<void*>(NT_PRSTATUS);  // NOLINT(performance-no-int-to-ptr): ptrace(2)
-}
-
-}  // namespace
-
 std::optional<Registers> Registers::of(pid_t thread) {
   Registers registers;
   iovec room{registers.bytes_.data(), registers.bytes_.size()};
-  if (ptrace(PTRACE_GETREGSET, thread, register_set(), &room) != 0) {
+  if (ptrace(PTRACE_GETREGSET, thread, as_pointer(NT_PRSTATUS), &room) != 0) {
     return std::nullopt;
   }
   const auto layout = register_layout(room.iov_len);
@@ -36,7 +29,7 @@ std::optional<Registers> Registers::of(pid_t thread) {
 bool Registers::give_to(pid_t thread) const {
   auto bytes = bytes_;
   iovec content{bytes.data(), size_};
-  return ptrace(PTRACE_SETREGSET, thread, register_set(), &content) == 0;
+  return ptrace(PTRACE_SETREGSET, thread, as_pointer(NT_PRSTATUS), &content) == 0;
 }
 
 std::uint64_t Registers::get(std::size_t offset) const {

@@ -1,6 +1,7 @@
 // tracso calls -F: what a program says of itself is what the lines show by a description of its
 // functions; and where ltrace is there, it is the judge.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
@@ -15,16 +16,10 @@
 
 using namespace tracso;
 using test::contains;
+using test::shell;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
-
-void shell(const std::string& command) {
-  const auto run = test::run_program({"/bin/sh", "-c", command});
-  INFO(command << "\n" << run.err);
-  REQUIRE(run.status == 0);
-}
 
 void write(const std::string& file, const std::string& text) {
   std::ofstream(file) << text;
@@ -239,7 +234,28 @@ TEST_CASE("calls configuration: what is wrong is said, with its place", "[live][
   CHECK(contains(run.err, "octal(010)"));
   const auto none = test::run_tracso({"calls", "-F", made.folder + "/none.conf", made.file});
   CHECK(none.status == 2);
-  CHECK(contains(none.err, "none.conf"));
+  CHECK(contains(none.err, "none.conf: no such file"));
+  CHECK(contains(none.err, "hint: -F takes a file of lines such as"));
+  const auto directory = test::run_tracso({"calls", "-F", made.folder, made.file});
+  CHECK(directory.status == 2);
+  CHECK(contains(directory.err, "is a directory"));
+  CHECK(contains(directory.err, "hint: -F takes a file of lines such as"));
+  shell("head -c 5000000 /dev/zero | tr '\\0' ' ' > " + made.folder + "/large.conf");
+  const auto large = test::run_tracso({"calls", "-F", made.folder + "/large.conf", made.file});
+  CHECK(large.status == 2);
+  CHECK(contains(large.err, "it is larger than 4 MB"));
+  const auto foreign = test::run_tracso({"calls", "-F", test::tracso_binary(), made.file});
+  CHECK(foreign.status == 2);
+  write(made.folder + "/text.conf", [] {
+    std::string text;
+    for (int i = 0; i < 2000; ++i) {
+      text += "no line of it\n";
+    }
+    return text;
+  }());
+  const auto text = test::run_tracso({"calls", "-F", made.folder + "/text.conf", made.file});
+  CHECK(text.status == 2);
+  CHECK(contains(text.err, "1000 of its lines are not understood"));
   const auto table = test::run_tracso({"calls", "-c", "-F", made.configuration, made.file});
   CHECK(table.status == 2);
   CHECK(contains(table.err, "-F is about lines"));

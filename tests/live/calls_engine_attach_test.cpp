@@ -114,6 +114,31 @@ TEST_CASE("calls engine: a timeout that is waited for goes on, it does not begin
   CHECK(child.wait() == 0);
 }
 
+TEST_CASE(
+    "calls engine: when tracso goes, timeouts that the kernel forgets are what is left of them",
+    "[live][calls][engine][attach]") {
+  const auto program = test::scratch_folder() + "/waits";
+  test::shell("gcc -O1 " + test::tests_file("live/calls/waits.c") + " -o " + program);
+  for (const char* how : {"epoll", "semaphore", "signal"}) {
+    INFO(how);
+    test::Child child({program, how});
+    REQUIRE(child.line() == "ready");
+    REQUIRE(child.rests());
+    const auto start = std::chrono::steady_clock::now();
+    const auto run = attach(child.pid(), {"-d", "1.5", "-o", "-"});
+    const std::chrono::duration<double, std::milli> visit =
+        std::chrono::steady_clock::now() - start;
+    CHECK(run.status == 0);
+    const auto took = child.line();
+    REQUIRE(took);
+    INFO(run.out << *took);
+    CHECK(std::stod(*took) >= 2000);
+    // Anew it would be the visit and two seconds.
+    CHECK(std::stod(*took) < 2000 + visit.count() - 1000);
+    CHECK(child.wait() == 0);
+  }
+}
+
 TEST_CASE("calls engine: zombies and traced processes are called so",
           "[live][calls][engine][attach]") {
   test::Child parent({"/usr/bin/python3",

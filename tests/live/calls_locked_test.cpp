@@ -55,12 +55,37 @@ TEST_CASE("calls: a command that locks its memory does not fill the machine", "[
   }
 }
 
-TEST_CASE("attach: a process that locks memory is refused untouched", "[live][attach]") {
+TEST_CASE("attach: a process that has locked memory, and not what it will map, is traced",
+          "[live][attach]") {
   const auto program = locking_program();
   if (!program) {
     return;
   }
-  for (const char* flags : {"1", "2", "3"}) {  // 2: MCL_FUTURE, with nothing locked yet
+  for (const char* flags : {"0", "1"}) {  // mlock of a page, MCL_CURRENT
+    INFO(flags);
+    test::Child child({"/usr/bin/timeout", "-s", "KILL", "9", *program, flags});
+    REQUIRE(child.line() == "locked");
+    const auto pid = test::only_child(child.pid());
+    CHECK_FALSE(
+        contains(test::read_file(fmt::format("/proc/{}/status", pid)), "VmLck:\t       0 kB"));
+    for (int i = 0; i < 2; ++i) {
+      const auto run = bounded(fmt::format("calls -p {} -d 0.1 -c", pid));
+      INFO(run.err);
+      CHECK(run.status == 0);
+      child.write("again\n");
+      CHECK(child.line() == "locked");
+    }
+    child.write("end\n");
+    CHECK(child.wait() == 0);
+  }
+}
+
+TEST_CASE("attach: a process that locks what it maps is refused untouched", "[live][attach]") {
+  const auto program = locking_program();
+  if (!program) {
+    return;
+  }
+  for (const char* flags : {"2", "3"}) {  // 2: MCL_FUTURE, with nothing locked yet
     INFO(flags);
     test::Child child({*program, flags});
     REQUIRE(child.line() == "locked");
@@ -71,11 +96,11 @@ TEST_CASE("attach: a process that locks memory is refused untouched", "[live][at
     const auto run = bounded(fmt::format("calls -p {} -d 0.1 -c", child.pid()));
     INFO(run.err);
     CHECK(run.status == 4);
-    CHECK(contains(run.err, "it locks memory"));
+    CHECK(contains(run.err, "it locks all that it maps"));
     CHECK(maps() == before);
     const auto report = bounded(fmt::format("{} --calls 0.1", child.pid()));
     CHECK(report.status == 4);
-    CHECK(contains(report.out, "library calls were not counted: it locks memory"));
+    CHECK(contains(report.out, "library calls were not counted: it locks all that it maps"));
     child.write("end\n");
     CHECK(child.wait() == 0);
   }
@@ -88,8 +113,7 @@ TEST_CASE("attach: a process that locks its memory afterwards is not filled", "[
   }
   test::Child child({"/usr/bin/timeout", "-s", "KILL", "6", *program, "3", "late"});
   REQUIRE(child.line() == "ready");
-  const auto pid =
-      std::stol(test::read_file(fmt::format("/proc/{0}/task/{0}/children", child.pid())));
+  const auto pid = test::only_child(child.pid());
   CHECK(bounded(fmt::format("calls -p {} -d 0.1 -c", pid)).status == 0);
   child.write("go\n");
   CHECK(child.line() == "locked");

@@ -1,6 +1,7 @@
 // tracso calls --json: each call as an object on a line of its own; a reader gets the same facts
 // that the lines show, also of calls that never return, and is told how it ended.
 
+#include "support/calls.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
@@ -17,32 +18,16 @@
 using namespace tracso;
 using nlohmann::json;
 using test::contains;
+using test::records_of;
+using test::Words;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 std::string built(const std::string& name, const std::string& source) {
   const auto file = fmt::format("{}/{}", test::scratch_folder(), name);
   std::ofstream(file + ".c") << source;
-  const auto run = test::run_program({"/bin/sh",
-                                      "-c",
-                                      fmt::format("gcc -O1 -fno-builtin -w -U_FORTIFY_SOURCE {0}.c "
-                                                  "-o {0} -pthread",
-                                                  file)});
-  INFO(run.err);
-  REQUIRE(run.status == 0);
+  test::shell(fmt::format("gcc -O1 -fno-builtin -w -U_FORTIFY_SOURCE {0}.c -o {0} -pthread", file));
   return file;
-}
-
-std::vector<json> records_of(const std::string& text) {
-  std::vector<json> records;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    records.push_back(json::parse(text.substr(at, end - at)));
-    at = end + 1;
-  }
-  return records;
 }
 
 struct Traced {
@@ -110,9 +95,12 @@ int main(void) {
 TEST_CASE("calls records: of a command that cannot be started there are a start and an end",
           "[live][calls]") {
   for (const char* engine : {"agent", "ptrace"}) {
-    for (const auto& [program, status, reason] :
-         {std::tuple("/no/such/program", 127, "no such file"),
-          std::tuple("/tmp", 126, "permission denied")}) {
+    for (const auto& [program, status, reason, hint] :
+         {std::tuple("/no/such/program", 127, "no such file", "/no/such is not there either"),
+          std::tuple("/no-such-program", 127, "no such file", "'ls /' shows what is there"),
+          std::tuple("./no-such-program", 127, "no such file", "from the working directory, /"),
+          std::tuple("./sh", 127, "no such file", "'sh' alone is found in PATH: /"),
+          std::tuple("/tmp", 126, "permission denied", "chmod +x")}) {
       INFO(engine << " " << program);
       const auto traced = trace({"--engine", engine}, {program});
       CHECK(traced.run.status == status);
@@ -120,8 +108,11 @@ TEST_CASE("calls records: of a command that cannot be started there are a start 
       const auto& end = traced.records.back();
       CHECK(end["kind"] == "end");
       CHECK(end["exit_status"] == status);
+      CHECK(end["untraced"].is_null());
       CHECK(end["notices"][0]["code"] == "calls-not-run");
       CHECK(end["notices"][0]["effect"] == reason);
+      CHECK(contains(end["notices"][0]["try"], hint));
+      CHECK(contains(traced.run.err, hint));
     }
   }
 }
@@ -226,6 +217,7 @@ int main(void) { signal(SIGUSR1, on); raise(SIGUSR1); close(-1); return 0; }
 )");
   const auto traced = trace({"-S"}, {program});
   CHECK(traced.run.status == 0);
+  CHECK(traced.records.back()["untraced"].is_null());  // nobody has looked
   const auto failed = traced.calls("SYS_close");
   CHECK(std::any_of(failed.begin(), failed.end(), [](const json& call) {
     return call["errno"].is_object() && call["errno"]["name"] == "EBADF" &&

@@ -38,6 +38,13 @@ void shell(const std::string& command) {
   REQUIRE(run.status == 0);
 }
 
+pid_t only_child(pid_t process) {
+  const auto children = read_file(fmt::format("/proc/{0}/task/{0}/children", process));
+  INFO("child of " << process << ": " << children);
+  REQUIRE(!children.empty());
+  return static_cast<pid_t>(std::stol(children));
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -91,6 +98,29 @@ std::uint64_t calls_of(const nlohmann::json& document,
     }
   }
   return sum;
+}
+
+ProgramRun attach(pid_t process, const Words& options) {
+  Words words{"calls", "-p", std::to_string(process)};
+  words.insert(words.end(), options.begin(), options.end());
+  if (std::find(options.begin(), options.end(), "--json") != options.end()) {
+    words.emplace_back("-c");
+  }
+  return run_tracso(words);
+}
+
+nlohmann::json attached_document(const ProgramRun& run) {
+  INFO(run.err << run.out);
+  REQUIRE(run.status == 0);
+  return nlohmann::json::parse(run.out);
+}
+
+std::vector<nlohmann::json> records_of(const std::string& text) {
+  std::vector<nlohmann::json> records;
+  for (const auto& line : lines_of(text)) {
+    records.push_back(nlohmann::json::parse(line));
+  }
+  return records;
 }
 
 std::string attached_program(const std::string& options) {

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +20,9 @@ using Words = std::vector<std::string>;
 
 /// Runs a shell command; fails the test where it fails.
 void shell(const std::string& command);
+
+/// The only child of a process, such as timeout(1) has; fails the test where there is none.
+pid_t only_child(pid_t process);
 
 /// Without their ends.
 std::vector<std::string> lines_of(const std::string& text);
@@ -52,6 +57,15 @@ TracedTable trace_table(const Words& options, const Words& command, const Progra
 std::uint64_t calls_of(const nlohmann::json& document,
                        const std::string& symbol,
                        const std::string& key = "calls");
+
+/// `tracso calls -p` with these options; with --json the document of the table, not a line for each
+/// call.
+ProgramRun attach(pid_t process, const Words& options);
+/// What it gave as JSON; fails the test where it failed.
+nlohmann::json attached_document(const ProgramRun& run);
+
+/// Lines of JSON.
+std::vector<nlohmann::json> records_of(const std::string& text);
 
 /// tests/live/calls/attached.c in a folder of its own, with its library; `options` go to the
 /// compiler.

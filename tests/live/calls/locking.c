@@ -1,5 +1,6 @@
-// Locks memory: locking FLAGS [late]. `late`: when a line has come. Says what it has resident, and
-// ends at the next line. Where all that is mapped were brought in, that would be terabytes.
+// Locks memory: locking FLAGS [late]. FLAGS of mlockall, or 0: some pages with mlock. `late`: when a
+// line has come. Says what it has resident, again at each line, until one is "end" or none comes.
+// Where all that is mapped were brought in, that would be terabytes.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,14 @@ int main(int count, char** words) {
     }
   }
   alarm(2);  // before it has taken all there is
-  if (flags != 0 && mlockall(flags) != 0) {
+  if (flags == 0 ? mlock(in, sizeof in) != 0 : mlockall(flags) != 0) {
     puts("refused");
     return 2;
   }
   alarm(60);
-  puts(resident_kilobytes() < 200000 ? "locked" : "filled");
-  fflush(stdout);
-  return fgets(line, sizeof line, stdin) == NULL;
+  do {
+    puts(resident_kilobytes() < 200000 ? "locked" : "filled");
+    fflush(stdout);
+  } while (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "end\n") != 0);
+  return 0;
 }

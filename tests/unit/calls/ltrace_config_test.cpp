@@ -145,6 +145,8 @@ TEST_CASE("ltrace configuration: arrays and texts as long as something says", "[
   CHECK(shown(line, {at, 6}, process, 2) == "[ 10, 11... ], 6");
   CHECK(shown(line, {at, 3}, process) == "[ 10, 11, 12 ], 3");
   CHECK(shown(line, {at, 0}, process) == "[], 0");
+  CHECK(shown("int f(array(int, 1000000));", {at}, process) == "[ 10, 11, 12, 13... ]");
+  CHECK(shown("int f(array(int, 1000000)*);", {at}, process, 2) == "[ 10, 11... ]");
   CHECK(shown(line, {at, 0xffffffff}, process) == "[], -1");  // a failure's number
   CHECK(shown(line, {8, 3}, process) == "0x8, 3");
   CHECK(shown(line, {0, 3}, process) == "nil, 3");
@@ -251,7 +253,10 @@ TEST_CASE("ltrace configuration: lines that are not understood are told and left
   CHECK(problem("int f(string[argx]);") == "'argx' is no length");
   CHECK(problem("int f(array(char, -5)*);") == "a length cannot be negative");
   CHECK(problem("int f(string[-1]);") == "a length cannot be negative");
-  CHECK(problem("int f(array(char, 65537)*);") == "an array of more than 64 KiB");
+  CHECK(problem("int f(array(int, 300000000)*);") == "an array of more than 1 GiB");
+  CHECK(problem("int f(array(array(int, 100000), 100000)*);") == "an array of more than 1 GiB");
+  CHECK(problem("typedef a = struct(int, array(char, 65536));") ==
+        "a structure of more than 64 KiB or 256 fields");
   CHECK(problem("int f(hex(string));") == "hex() is of an integer type");
   CHECK(problem("int f(enum());") == "a name is missing before '));'");
   CHECK(problem("typedef = int;") == "typedef NAME = TYPE;");
@@ -266,6 +271,11 @@ TEST_CASE("ltrace configuration: lines that are not understood are told and left
   REQUIRE(config.problems.size() == 1);
   CHECK(config.problems.front().line == 4);
   CHECK(config.prototypes.size() == 2);
+  std::string none;
+  for (int i = 0; i < 5000; ++i) {
+    none += "no line of it\n";
+  }
+  CHECK(Config(none).problems.size() == LtraceConfig::most_problems);
   const Config itself("typedef a = struct;\ntypedef a = struct(int, a);\nint f(a);");
   CHECK(itself.problems.size() == 2);
 }

@@ -67,3 +67,15 @@ TEST_CASE("smaps: what is no smaps is refused", "[proc][smaps]") {
   CHECK(parse_smaps("")->empty());
   CHECK(parse_smaps("1000-2000 rw-p 00000000 00:00 0\nRss: 4 kB")->front().resident == 4096);
 }
+
+TEST_CASE("smaps: whether a mapping is locked", "[proc][smaps]") {
+  const std::string text =
+      "1000-3000 rw-p 00000000 00:00 0\nLocked: 8 kB\nVmFlags: rd wr mr lo ac\n"
+      "3000-4000 rw-p 00000000 00:00 0\nVmFlags: rd wr mr ac\n"
+      "5000-6000 rw-p 00000000 00:00 0\nRss: 4 kB\n";
+  CHECK(tracso::proc::is_locked(text, 0x1000) == true);
+  CHECK(tracso::proc::is_locked(text, 0x2fff) == true);
+  CHECK(tracso::proc::is_locked(text, 0x3000) == false);
+  CHECK(tracso::proc::is_locked(text, 0x4800) == std::nullopt);
+  CHECK(tracso::proc::is_locked(text, 0x5000) == std::nullopt);  // an old kernel
+}
