@@ -44,8 +44,7 @@ Descriptor read_descriptor(const JsonItem& item) {
 
 Result<Saved> read_fds_json(std::string_view text, std::string_view name) {
   const JsonShape shape = json_shape(text);
-  if (text.size() > largest_fds || shape.depth > deepest_fds ||
-      shape.values > most_json_values) {
+  if (text.size() > largest_fds || shape.depth > deepest_fds || shape.values > most_json_values) {
     return Saved();
   }
   const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

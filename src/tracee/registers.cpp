@@ -11,6 +11,7 @@
 #include <cstring>
 
 namespace tracso::tracee {
+
 std::optional<Registers> Registers::of(pid_t thread) {
   Registers registers;
   iovec room{registers.bytes_.data(), registers.bytes_.size()};
