@@ -235,6 +235,7 @@ Result<Trace> run_and_look(const RunSource& run,
   }
   add_followed_children(trace, *result, request.children);
   trace.intrusion.stopped_ns += result->stopped.count();
+  trace.intrusion.code_executed = trace.intrusion.code_executed || result->code_executed;
   trace.intrusion.method = trace.intrusion.method == "gdb" ? "gdb" : "ptrace";
   trace.notices.insert(trace.notices.end(), result->notices.begin(), result->notices.end());
   return trace;

@@ -273,6 +273,7 @@ void LoadWatch::give(RunResult& result) {
     }
   }
   log_.give(result);
+  result.code_executed = result.code_executed || hook_.gated;
   if (lost_list_) {
     result.notices.push_back({"loads-unreadable",
                               "the loader's list could not be followed to its end",

@@ -169,6 +169,7 @@ struct RunResult {
   std::optional<int> interrupted_by;
   std::chrono::nanoseconds wall{0};     ///< from its start to its end, or to ours
   std::chrono::nanoseconds stopped{0};  ///< how long it stood still for us
+  bool code_executed = false;           ///< of ours, by it: the gate before its loader's hook
   /// Its own and, where they are followed, theirs too; in the order of their birth.
   std::vector<RunChild> children;
   /// How many children had files that on_child was to be told of and was not.

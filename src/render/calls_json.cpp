@@ -63,7 +63,7 @@ std::string calls_json(const CallsReport& report) {
     one["start_ns"] = program.start_ns;
     out["programs"].push_back(std::move(one));
   }
-  out["untraced"] = untraced_calls_json(report.untraced);
+  out["untraced"] = report.untraced_known ? untraced_calls_json(report.untraced) : Json(nullptr);
   out["lost"] = 0;
   out["notices"] = notices_json(report.notices);
   return printed(out);

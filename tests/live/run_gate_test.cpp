@@ -3,8 +3,10 @@
 #if defined(__x86_64__)
 
 #include "base/text.hpp"
+#include "launch/loader_gate.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
+#include "support/run_program.hpp"
 #include "support/run_support.hpp"
 
 #include <algorithm>
@@ -119,7 +121,14 @@ TEST_CASE("run gate: stands before the loader's hook, and not in children", "[li
   std::string out;
   const auto result = record({program}, &out);
   CHECK(shell_status(result) == 0);
-  CHECK(out == "e9 " + native.substr(3));
+  // By another clock of the kernel nothing could be told, so there is no gate.
+  const bool gated = launch::is_steady_clock(
+      read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+  if (!gated) {
+    WARN("this machine measures time by another clock than tsc: there are two stops for a dlopen");
+  }
+  CHECK(out == (gated ? "e9 " + native.substr(3) : native));
+  CHECK(result.code_executed == gated);
 }
 
 TEST_CASE("run gate: who may not read the clock does not die of it", "[live][run][gate]") {
