@@ -100,14 +100,16 @@ int main(int argc, char **argv) {
 
 // A library that needs many; the path.
 std::string many_libraries() {
-  const std::string file = write_file("make_gate.sh", R"sh(set -e
+  const std::string file = write_file("make_gate.sh",
+                                      R"sh(set -e
 cd "$(dirname "$0")"
 mkdir -p gate
 cd gate
 echo 'int x;' > x.c
 for i in $(seq 1 150); do test -e libgate$i.so || cc -shared -fPIC -nostdlib -o libgate$i.so x.c; done
 cc -shared -fPIC -nostdlib -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' -o all.so x.c -L. $(seq -f '-lgate%g' 1 150)
-)sh");
+)sh",
+                                      0644);
   REQUIRE(std::system(("sh '" + file + "'").c_str()) == 0);
   return file.substr(0, file.rfind('/')) + "/gate/all.so";
 }
