@@ -14,7 +14,7 @@ namespace tracso {
 struct DumpOptions {
   std::chrono::milliseconds timeout{5000};
   bool native = false;  ///< native stacks: each thread is held for a moment, one after the other
-  proc::Borrow borrow;  ///< asks sockets who they are; empty: tables of the kernel tell
+  proc::Borrow borrow = {};  ///< asks sockets who they are; empty: tables of the kernel tell
 };
 
 /// Looks again and again at one process; what never changes (where its Python lies, the names of
