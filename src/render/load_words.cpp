@@ -32,21 +32,14 @@ std::string shown_place(const ImportStep& step) {
 }
 
 std::string import_chain_text(const std::vector<ImportStep>& imports, bool unicode) {
-  const std::string_view arrow = unicode ? " → " : " -> ";
-  std::string text;
+  std::vector<std::string> words;
   for (const ImportStep& step : imports) {
-    text += shown_place(step);
-    text += arrow;
+    words.push_back(shown_place(step));
   }
-  if (imports.empty()) {
-    return text;
+  if (!imports.empty() && !imports.back().module.empty()) {
+    words.push_back(printable(imports.back().module));
   }
-  const std::string& last = imports.back().module;
-  if (last.empty()) {
-    text.resize(text.size() - arrow.size());
-    return text;
-  }
-  return text + printable(last);
+  return join(words, unicode ? " → " : " -> ");
 }
 
 std::string importer_phrase(const Importer& importer) {
