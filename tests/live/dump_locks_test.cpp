@@ -66,6 +66,13 @@ const ThreadDump& thread_with(const Dump& dump, const std::string& function) {
   return *found;
 }
 
+// Later releases of 3.13 have a byte in the lock and park who waits elsewhere, as 3.14 does.
+bool parks_locks(const std::string& python) {
+  const auto size = test::run_program(
+      {python, "-c", "import _thread; print(_thread.LockType.__basicsize__ < 32, end='')"});
+  return size.out == "True";
+}
+
 }  // namespace
 
 TEST_CASE("dump: locks of Python, their owners, and a deadlock of three", "[live][dump]") {
@@ -91,17 +98,18 @@ TEST_CASE("dump: locks of Python, their owners, and a deadlock of three", "[live
     CHECK(condition.waits_for.kind == WaitTarget::Kind::rlock);
     CHECK(condition.waits_for.owner == by_acquire.id);
     CHECK(std::count(dump->deadlocks[0].begin(), dump->deadlocks[0].end(), condition.id) == 0);
+    const bool parked = parks_locks(python.program);
     for (const char* function : {"on_plain", "on_event"}) {
       const auto& thread = thread_with(*dump, function);
       INFO(function);
-      CHECK(thread.waits_for.kind == WaitTarget::Kind::lock);
+      CHECK(thread.waits_for.kind == (parked ? WaitTarget::Kind::futex : WaitTarget::Kind::lock));
       CHECK(thread.waits_for.owner == 0);
     }
     const auto shown = test::run_tracso({"dump", std::to_string(child.pid())});
     CHECK(test::contains(shown.out, "DEADLOCK  "));
     CHECK(test::contains(shown.out, "  waits for threading.RLock 0x"));
     CHECK(test::contains(shown.out, " held by " + std::to_string(by_acquire.id)));
-    CHECK(test::contains(shown.out, "  waits for threading.Lock 0x"));
+    CHECK(parked != test::contains(shown.out, "  waits for threading.Lock 0x"));
     CHECK(test::contains(shown.out, ", whose owner is not recorded"));
   }
 }
