@@ -28,6 +28,12 @@ static int can_be_opened(const char* path, int flags) {
   return is_ours;
 }
 
+// As a child of vfork is: what is taken out of environ there is gone for all that the parent starts
+// later. Of a child of fork that has made no traced call yet (forked.c) the alive page is empty.
+static int is_in_memory_of_another(void) {
+  return alive->known != 0 && (uint32_t)call_1(SYS_getpid, 0) != region->head.pid;
+}
+
 // A copy, for the array is the caller's. It stays where the start fails.
 static char** without_agent(char** from) {
   uint64_t count = 0, text_bytes = 0;
@@ -63,7 +69,7 @@ __attribute__((visibility("hidden"))) void look_at_starting_call(uint64_t* saved
   region->head.starts_without_agent = 1;
   if (environment > 0 && saved[environment] != 0) {
     saved[environment] = (uint64_t)without_agent((char**)saved[environment]);
-  } else if (environment < 0 && &environ != 0 && environ != 0) {
+  } else if (environment < 0 && &environ != 0 && environ != 0 && !is_in_memory_of_another()) {
     hide_agent(environ);
   }
 }
