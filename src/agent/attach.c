@@ -64,6 +64,7 @@ static int renew_region(int arena) {
     region->head.locks_memory = 0;
     region->head.threads_shared = region->head.ended = region->head.late_objects = 0;
     region->head.pointers = region->head.pointers_left = region->head.lookups_by_caller = 0;
+    region->head.objects_left = 0;
     region->head.start_ns = 0;  // left_sites stay: they are as they were
   }
   call_2(SYS_munmap, (long)saved, (long)region_bytes);

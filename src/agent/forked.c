@@ -35,6 +35,7 @@ static void own_region(void) {
   region->head.threads = 0;
   region->head.threads_shared = 0;
   region->head.children = 0;
+  region->head.starts_without_agent = 0;
   region->head.pointers = region->head.pointers_left = region->head.lookups_by_caller = 0;
   call_2(SYS_munmap, (long)saved, region_bytes);
 }

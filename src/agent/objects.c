@@ -303,7 +303,6 @@ int look_for_objects(enum look when, uint64_t deadline) {
   return !walk.is_cut;
 }
 
-
 uint64_t loads_so_far(void) { return last.loads; }
 
 void give_slots_back(void) {

@@ -14,11 +14,11 @@ extern char** environ __attribute__((weak));
 // It may still have capabilities of root's, which the start of a program takes from everybody else. So
 // the file must belong to who it is by now.
 static int can_be_opened(const char* path, int flags) {
-  enum { at_fdcwd = -100 };
+  enum { at_fdcwd = -100, too_many_files = 24, too_many_files_in_all = 23 };
   const long fd =
       system_call(SYS_openat, at_fdcwd, (long)path, flags | O_CLOEXEC, 0, 0, 0);
   if (is_error(fd)) {
-    return 0;
+    return fd == -too_many_files || fd == -too_many_files_in_all;  // it will have some, after exec
   }
   struct stat file;
   const long user = call_1(SYS_geteuid, 0);
@@ -26,6 +26,12 @@ static int can_be_opened(const char* path, int flags) {
       user == 0 || (!is_error(call_2(SYS_fstat, fd, (long)&file)) && (long)file.st_uid == user);
   call_1(SYS_close, fd);
   return is_ours;
+}
+
+// As a child of vfork is: what is taken out of environ there is gone for all that the parent starts
+// later. Of a child of fork that has made no traced call yet (forked.c) the alive page is empty.
+static int is_in_memory_of_another(void) {
+  return alive->known != 0 && (uint32_t)call_1(SYS_getpid, 0) != region->head.pid;
 }
 
 // A copy, for the array is the caller's. It stays where the start fails.
@@ -63,7 +69,7 @@ __attribute__((visibility("hidden"))) void look_at_starting_call(uint64_t* saved
   region->head.starts_without_agent = 1;
   if (environment > 0 && saved[environment] != 0) {
     saved[environment] = (uint64_t)without_agent((char**)saved[environment]);
-  } else if (environment < 0 && &environ != 0 && environ != 0) {
+  } else if (environment < 0 && &environ != 0 && environ != 0 && !is_in_memory_of_another()) {
     hide_agent(environ);
   }
 }

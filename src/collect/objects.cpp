@@ -1,6 +1,7 @@
 #include "collect/objects.hpp"
 
 #include "base/text.hpp"
+#include "collect/process_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -37,11 +38,33 @@ void note_unreadable_records(Workspace& work, const Error& error) {
        error.kind == ErrorKind::denied ? "run as the user of the process or as root" : ""});
 }
 
+bool lacks_mapping(const loader::LinkMapEntry& entry) {
+  return entry.dynamic != 0 && !entry.mapping;
+}
+
+// What they cost is read along with the mappings, which takes long of a large process: a library
+// that has come meanwhile is in the records and not among them, and would be left out.
+Result<loader::LinkMaps> read_records_and_mappings(Workspace& work) {
+  const ProcessSource& process = *work.target.process;
+  auto maps = loader::read_link_maps(process, work.facts.mappings, *work.facts.auxv);
+  if (!maps || !process.may_read_ahead() ||
+      std::none_of(maps->entries.begin(), maps->entries.end(), lacks_mapping)) {
+    return maps;
+  }
+  auto mappings = read_mappings_again(process);
+  auto again = loader::read_link_maps(process, mappings, *work.facts.auxv);
+  if (mappings.empty() || !again) {
+    return maps;
+  }
+  work.facts.mappings = std::move(mappings);
+  return again;
+}
+
 void read_records(Workspace& work) {
   if (!work.facts.auxv) {
     return;
   }
-  auto maps = loader::read_link_maps(*work.target.process, work.facts.mappings, *work.facts.auxv);
+  auto maps = read_records_and_mappings(work);
   if (!maps) {
     note_unreadable_records(work, maps.error());
     return;

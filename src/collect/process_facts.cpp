@@ -71,6 +71,14 @@ void note_unreadable_links(const ProcessSource& process, std::vector<Notice>& no
   }
 }
 
+void cut_prefix(const std::string& prefix, std::vector<Mapping>& mappings) {
+  if (!prefix.empty()) {
+    for (auto& mapping : mappings) {
+      mapping.name = proc::without_prefix(std::move(mapping.name), prefix);
+    }
+  }
+}
+
 // From here on every path is one that the process itself could use.
 void read_paths(const ProcessSource& process, ProcessFacts& facts) {
   const std::string prefix = proc::loading_prefix(process);
@@ -80,11 +88,7 @@ void read_paths(const ProcessSource& process, ProcessFacts& facts) {
   if (auto directory = process.read_link("cwd")) {
     facts.working_directory = proc::without_prefix(std::move(*directory), prefix);
   }
-  if (!prefix.empty()) {
-    for (auto& mapping : facts.mappings) {
-      mapping.name = proc::without_prefix(std::move(mapping.name), prefix);
-    }
-  }
+  cut_prefix(prefix, facts.mappings);
 }
 
 // A recording has both, for a replay asks for either.
@@ -142,6 +146,16 @@ Result<ProcessFacts> read_process_facts(const Target& target,
   read_auxv(process, facts, notices);
   read_environment(process, facts, notices);
   return facts;
+}
+
+std::vector<Mapping> read_mappings_again(const ProcessSource& process) {
+  const auto text = process.read("maps");
+  auto mappings = text ? proc::parse_maps(*text) : Result<std::vector<Mapping>>(text.error());
+  if (!mappings) {
+    return {};
+  }
+  cut_prefix(proc::loading_prefix(process), *mappings);
+  return std::move(*mappings);
 }
 
 }  // namespace tracso

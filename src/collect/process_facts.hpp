@@ -36,4 +36,7 @@ Result<ProcessFacts> read_process_facts(const Target& target,
                                         const std::vector<proc::MappingCost>& costs,
                                         std::vector<Notice>& notices);
 
+/// ProcessFacts::mappings as they are by now; empty: not to be had.
+std::vector<Mapping> read_mappings_again(const ProcessSource& process);
+
 }  // namespace tracso

@@ -246,11 +246,14 @@ std::optional<std::uint64_t> bytes_in_memory(std::span<const std::byte> start) {
         start.subspan(static_cast<std::size_t>(header->program_headers + i * each)),
         header->encoding);
     if (segment.type == PT_LOAD) {
+      if (segment.memory_bytes > UINT64_MAX - segment.address) {
+        return std::nullopt;
+      }
       first = !first && segment.offset < page ? segment.address - segment.offset : first;
       end = std::max(end, segment.address + segment.memory_bytes);
     }
   }
-  return first ? std::optional(end - *first) : std::nullopt;
+  return first && end >= *first ? std::optional(end - *first) : std::nullopt;
 }
 
 std::optional<std::uint64_t> find_value(std::span<const DynamicEntry> entries, std::uint64_t tag) {

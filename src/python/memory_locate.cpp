@@ -9,7 +9,7 @@ namespace tracso::python {
 namespace {
 
 // sys is among the first modules unless the program put it in anew.
-constexpr std::size_t first_entries = 8, most_path_entries = 4096;
+constexpr std::size_t first_entries = 8, most_module_entries = 4096;
 constexpr std::size_t most_states = 256;
 constexpr std::uint32_t scanned_bytes = 16384;  // of an interpreter state
 constexpr std::uint64_t lowest_heap_address = 65536;
@@ -50,7 +50,7 @@ std::optional<Located> try_layout(MemoryReader& memory,
                                   std::string how) {
   Objects objects(memory, layout);
   for (const auto& state : interpreter_states(objects, runtime.address)) {
-    if (const auto version = checked_version(objects, state.modules, most_path_entries)) {
+    if (const auto version = checked_version(objects, state.modules, most_module_entries)) {
       return Located{layout, std::move(how), version};
     }
   }

@@ -7,6 +7,10 @@
 // and puts the original bytes back when we are gone. What is left is the moment in between, some
 // microseconds, and a thread that stands at a breakpoint when we are killed.
 //
+// It knows breakpoints only. Code that stands in for other code (Breakpoints::replace) stays, and
+// does as well without us: but a program that has forbidden itself the clock (PR_SET_TSC) dies of
+// SIGSEGV in the gate before the loader's hook, at its next dlopen.
+//
 // And if we are stopped together with the command, somebody may continue the command alone: then it
 // wakes us.
 

@@ -21,7 +21,6 @@
 namespace tracso::tracee {
 namespace {
 
-// ptrace takes integers as pointers.
 // thread: 0 where nothing has happened yet, -1 where there is nobody to wait for.
 Report wait_now(pid_t thread) {
   Report report;

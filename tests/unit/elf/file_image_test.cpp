@@ -46,6 +46,10 @@ TEST_CASE("file_image: of too few bytes, or of none of ELF, that is not told", "
     std::memset(odd.data() + 32, 0xff, 8);
     CHECK_FALSE(of(odd));
   }
+  SECTION("a segment that goes on behind the last address") {
+    std::memset(odd.data() + 64 + 40, 0xff, 8);
+    CHECK_FALSE(of(odd));
+  }
   SECTION("no segment that is loaded") {
     std::memset(odd.data() + 64, 0, 4);
     CHECK_FALSE(of(odd));
