@@ -114,19 +114,23 @@ std::size_t ascii_prefix(std::string_view bytes) {
   return count;
 }
 
+// Two neighbours that have changed places are one slip, not two.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> two_before, before(b.size() + 1), row(b.size() + 1);
+  std::iota(before.begin(), before.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+      const std::size_t change = before[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({before[j] + 1, row[j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], two_before[j - 2] + 1);
+      }
     }
+    two_before = before;
+    std::swap(before, row);
   }
-  return row[b.size()];
+  return before[b.size()];
 }
 
 // One [..] of a pattern; the rest of the pattern behind it, or npos where the bracket never closes.

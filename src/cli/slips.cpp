@@ -203,6 +203,10 @@ Leave explain_parse_error(const CLI::App& app,
       error.get_name() == "ValidationError" || error.get_name() == "ConversionError";
   if (!bad_value && first != ours.end() && app.get_subcommands().empty() &&
       !contains(command_names(app), *first)) {
+    if (contains(option_names(app), "--" + *first)) {
+      return usage(fmt::format("there is no command '{}'", printable(*first)),
+                   fmt::format("it is an option: tracso --{}", *first));
+    }
     if (const std::string command = close_command(app, *first); !command.empty()) {
       return usage(fmt::format("there is no command '{}'", printable(*first)),
                    fmt::format("did you mean tracso {}?", command));

@@ -108,9 +108,15 @@ void merge(Trace& into, const Trace& from, NodeId root, Costs costs) {
   into.graph.connect(std::move(child));
 }
 
+constexpr const char* unreadable_child = "child-unreadable";
+
+std::string child_title(std::int32_t child) {
+  return fmt::format("child {}: ", child);
+}
+
 void add_notices(Trace& into, std::vector<Notice> notices, std::int32_t child) {
   for (auto& notice : notices) {
-    notice.text = fmt::format("child {}: {}", child, notice.text);
+    notice.text = child_title(child) + notice.text;
     into.notices.push_back(std::move(notice));
   }
 }
@@ -122,11 +128,10 @@ void join_child(Workspace& work, const Target& child) {
   options.label.clear();
   auto trace = take_snapshot(child, options);
   if (!trace) {
-    work.trace.notices.push_back(
-        {"child-unreadable",
-         fmt::format("child {}: {}", child.process->pid(), trace.error().reason),
-         "its libraries are not in the graph",
-         trace.error().hint});
+    work.trace.notices.push_back({unreadable_child,
+                                  child_title(child.process->pid()) + trace.error().reason,
+                                  "its libraries are not in the graph",
+                                  trace.error().hint});
     return;
   }
   add_notices(work.trace, std::move(trace->notices), child.process->pid());
@@ -134,8 +139,8 @@ void join_child(Workspace& work, const Target& child) {
 }
 
 void note_uncounted(Workspace& work, std::int32_t child, const Error& error) {
-  work.trace.notices.push_back({"child-unreadable",
-                                fmt::format("child {}: {}", child, error.reason),
+  work.trace.notices.push_back({unreadable_child,
+                                child_title(child) + error.reason,
                                 "its libraries are counted as none",
                                 "run as root"});
 }
@@ -144,6 +149,11 @@ void note_uncounted(Workspace& work, std::int32_t child, const Error& error) {
 
 void join_ended_child(Trace& trace, const Trace& child) {
   if (!trace.graph.nodes().empty() && child.process) {
+    // A zombie when the command was looked at, but it had been seen whole before.
+    const std::string title = child_title(child.process->pid);
+    std::erase_if(trace.notices, [&](const Notice& notice) {
+      return notice.code == unreadable_child && notice.text.starts_with(title);
+    });
     add_notices(trace, child.notices, child.process->pid);
     merge(trace, child, NodeId{0}, Costs::keep);
   }

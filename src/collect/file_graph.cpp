@@ -161,11 +161,13 @@ Error with_script_hint(Error error, const FileSystem& files, const TargetPath& p
   }
   const auto words = split_words(std::string_view(start).substr(2, start.find('\n') - 2), " \t\r");
   error.reason = "it is a script, not an ELF file";
-  error.hint = words.empty() ? "tracso --run " + path.text
+  const std::string command =
+      path.text.find('/') == std::string::npos ? "./" + path.text : path.text;
+  error.hint = words.empty() ? "tracso --run " + command
                              : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
                                            words.front(),
                                            words.front(),
-                                           path.text);
+                                           command);
   return error;
 }
 

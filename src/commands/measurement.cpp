@@ -29,6 +29,7 @@ launch::RunOptions Measurement::options(bool output_to_stderr) {
   options.output_to_stderr = output_to_stderr;
   options.breakpoints = false;
   options.trace = request_.trace;
+  options.earlier_children = true;
   options.open = [](std::int32_t pid) -> Result<std::unique_ptr<ProcessSource>> {
     auto process = os::LiveProcess::open(pid);
     return process ? Result<std::unique_ptr<ProcessSource>>(std::move(*process))

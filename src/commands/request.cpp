@@ -89,15 +89,16 @@ std::optional<Error> names_a_refused(const WhyAnswer& answer,
       continue;
     }
     const bool explained = i < summary.refusals.size() && !summary.refusals[i].empty();
-    return Error{ErrorKind::usage,
-                 "find",
-                 answer.query,
-                 fmt::format("the loader refused it: {}: {}{}",
-                             failed.name,
-                             failed.reason,
-                             explained ? "; " + summary.refusals[i] : ""),
-                 "tracso without --why: 'Refused by the loader' says who asked and where it was "
-                 "looked for"};
+    return Error{
+        ErrorKind::usage,
+        "find",
+        answer.query,
+        fmt::format("the loader refused it: {}: {}{}",
+                    failed.name,
+                    failed.reason,
+                    explained ? "; " + summary.refusals[i] : ""),
+        "tracso --tree ends with 'Refused by the loader': who asked for it and where it was "
+        "looked for"};
   }
   return std::nullopt;
 }

@@ -170,7 +170,7 @@ class Looks {
   std::vector<Trace> children_;
 };
 
-// Those of a program that the command was before are not.
+// Without --children those of a program that the command was before are not.
 bool is_child(const launch::RunResult& result, std::int32_t pid) {
   return std::any_of(result.children.begin(), result.children.end(), [&](const auto& child) {
     return child.pid == pid;
@@ -211,6 +211,7 @@ Result<Trace> run_and_look(const RunSource& run,
   options.on_whole = [&](const launch::Moment& moment) { looks.at_command(moment); };
   if (request.children) {
     options.on_child = [&](const launch::Moment& moment) { return looks.at_child(moment); };
+    options.earlier_children = true;
   }
   const auto result = launch::run_command(options);
   if (!result) {

@@ -41,7 +41,7 @@ class Children {
   bool is_open(pid_t pid) const;
   /// Asks for the names of those that live.
   void look();
-  /// The process has become another program: only the children that still live are that one's.
+  /// Only the children that still live.
   void keep_living();
 
   /// When the next look is due; nullopt: there is none.

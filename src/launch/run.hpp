@@ -121,6 +121,9 @@ struct RunOptions {
   /// command has nor a child told before had; it stands still (unless the moment says otherwise).
   /// At most 64 times and for 10 s in all. false: it could not be looked at. May be empty.
   std::function<bool(const Moment&)> on_child;
+  /// Lists children that ended before the command became another program (exec), too: a shell that
+  /// execs its last command was their parent.
+  bool earlier_children = false;
   /// Called at every change of what is loaded, if set; not for static programs. Without it the
   /// loader is not watched and costs nothing.
   std::function<void(const LoaderEvent&)> on_load;

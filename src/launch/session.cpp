@@ -185,8 +185,10 @@ void Session::handle(const Event& event) {
 void Session::on_executed(const Event& event) {
   executed_ = true;
   taken_ = false;
-  children_.keep_living();
-  looks_.begin_anew();
+  if (!options_.earlier_children) {
+    children_.keep_living();
+    looks_.begin_anew();
+  }
   program_.reset();
   if (auto door = options_.open(process_.pid())) {
     const bool withheld = lacks_privileges(**door);

@@ -344,7 +344,7 @@ void Report::children() {
     rows.back().rest.add("  " + beyond_text(child));
   }
   out_ += table(rows, look(library_name_columns));
-  more(trace_.children.size() - shown, ": --children");
+  more(trace_.children.size() - shown, ": --limit 0");
 }
 
 void Report::hint() {

@@ -333,6 +333,34 @@ TEST_CASE("run children: with --children they join the graph, and gates see them
   CHECK(left.err.find("cannot be held against the limits") != std::string::npos);
 }
 
+TEST_CASE("run children: --children has those that ended before the command became another program",
+          "[live][run][children]") {
+  const auto with = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--run", "sh", "-c", python() + " -c 'import sqlite3'; exec true"});
+    return words;
+  };
+  const auto joined = document(with({"--children"}));
+  CHECK(has_library(joined, "libsqlite3"));
+  CHECK(joined.at("children").size() == 1);
+  CHECK(run_tracso(with({"--children", "--deny", "libsqlite3*"})).status == 1);
+  // What a wrapper did before it became the program is not what the program does.
+  CHECK(document(with({})).at("children").empty());
+}
+
+TEST_CASE("run children: a zombie that was seen whole before is not called unreadable",
+          "[live][run][children]") {
+  const auto joined = document({"--children",
+                                "--run",
+                                python(),
+                                "-c",
+                                "import subprocess, sys, time\n"
+                                "child = subprocess.Popen([sys.executable, '-c', 'import "
+                                "sqlite3'])\n"
+                                "time.sleep(1)\n"});
+  CHECK(has_library(joined, "libsqlite3"));
+  CHECK_FALSE(has_notice(joined, "child-unreadable"));
+}
+
 TEST_CASE("run children: the modules of a child are sources like those of the command",
           "[live][run][children]") {
   const std::string worker = write_script("forked_import.py", R"(

@@ -218,6 +218,14 @@ TEST_CASE("stat: a thread that was joined is none", "[live][stat]") {
   CHECK(bench.document({"joined"}).at("threads").at("after") == 1);
 }
 
+TEST_CASE("stat: children are counted that ended before an exec of the command", "[live][stat]") {
+  const ProgramRun ran =
+      run_tracso({"stat", "--json", "sh", "-c", "/bin/true; /bin/true; exec /bin/true"});
+  const Json parsed = Json::parse(ran.out, nullptr, false);
+  REQUIRE(parsed.is_object());
+  CHECK(parsed.at("children").at("started") == 2);
+}
+
 TEST_CASE("stat: children that are left, zombies and orphans", "[live][stat]") {
   const Bench bench;
   const Json zombie = bench.document({"zombie", "naps=50"}).at("children");

@@ -71,6 +71,8 @@ TEST_CASE("did you mean: close names first, far ones never", "[base][text]") {
   CHECK(did_you_mean("libsll.so.3", names).front() == "libssl.so.3");
   CHECK(did_you_mean("crypto", names) == std::vector<std::string>{"libcrypto.so.3"});
   CHECK(did_you_mean("completely-else", names).empty());
+  const std::vector<std::string> options{"--by", "--who", "--why"};
+  CHECK(did_you_mean("--wyh", options).front() == "--why");  // changed places
 }
 
 TEST_CASE("numbers: the whole text or nothing", "[base][text]") {

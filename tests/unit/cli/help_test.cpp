@@ -124,6 +124,10 @@ TEST_CASE("slips: two targets, and an option that a command lacks", "[cli][help]
   CHECK(two.status == 2);
   CHECK(has(two.err, "one TARGET at a time: '4193' is a second one"));
   CHECK(has(two.err, "tracso diff OLD NEW"));
+  const Leave why = leave({"why", "libssl"});
+  CHECK(has(why.err, "there is no command 'why'"));
+  CHECK(has(why.err, "it is an option: tracso --why"));
+  CHECK(has(leave({"--wyh", "libssl"}).err, "did you mean --why"));
   CHECK(has(leave({"record", "4192"}).err, "'tracso record -h'"));
 }
 
