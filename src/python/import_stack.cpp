@@ -256,10 +256,15 @@ std::optional<std::vector<ImportStep>> ImportStack::corrected(ThreadKey thread) 
   const auto stood = frames_;
   objects_.forget_objects();
   auto steps = chain(thread);
-  const bool whole = complete_ && frames_ == stood;
+  const bool whole = complete_;
+  bool stands = frames_ == stood;
   objects_.forget_objects();
   read_frames(thread);
-  complete_ = whole && frames_ == stood;
+  stands = stands && frames_ == stood;
+  complete_ = whole && stands;
+  if (!stands) {
+    steps.clear();  // they are of another moment
+  }
   return steps;
 }
 

@@ -40,8 +40,8 @@ class ImportStack {
 
   /// After chain_with_past(), when the thread runs again, but in C code that does not return soon.
   /// nullopt: what was believed is so, and therefore was so when the thread stood; for it keeps
-  /// what its frames refer to. Else the chain as it is now; it counts as incomplete where the
-  /// thread has gone on meanwhile.
+  /// what its frames refer to. Else the chain as it is now; where the thread has gone on meanwhile
+  /// that is another one: then it is empty and counts as incomplete.
   std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
 
   /// Nothing of the last chain was unreadable.

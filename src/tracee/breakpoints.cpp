@@ -196,6 +196,8 @@ Breakpoints Breakpoints::copied(pid_t stopped) const {
     }
   }
   copy.pages_ = pages_;
+  copy.replaced_ = replaced_;
+  copy.faults_ = faults_;
   return copy;
 }
 
