@@ -33,7 +33,7 @@ std::optional<std::string> locking_program() {
 // All of the options, and killed after a while.
 test::ProgramRun bounded(const std::string& words) {
   return test::run_program(
-      {"/bin/sh", "-c", "echo | timeout -s KILL 3 " + test::tracso_binary() + " " + words});
+      {"/bin/sh", "-c", "echo | timeout -s KILL 10 " + test::tracso_binary() + " " + words});
 }
 
 }  // namespace
