@@ -111,9 +111,14 @@ std::optional<Gate> make_gate(const GatePlaces& places, std::int8_t passing) {
 
 bool has_room_for_entry(std::span<const std::uint8_t> code) {
   constexpr std::array<std::uint8_t, 4> mark = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
+  constexpr std::array<std::uint8_t, 2> repeated = {0xf3, return_code};   // of g++ before 9
   std::size_t at = 0;
   if (code.size() > mark.size() && std::equal(mark.begin(), mark.end(), code.begin())) {
     at = mark.size();
+  }
+  if (code.size() - at > repeated.size() &&
+      std::equal(repeated.begin(), repeated.end(), code.subspan(at).begin())) {
+    ++at;
   }
   if (at >= code.size() || code[at] != return_code) {
     return false;

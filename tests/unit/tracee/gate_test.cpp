@@ -108,12 +108,17 @@ TEST_CASE("gate: a function that does nothing has room in the padding behind it"
   CHECK(has_room_for_entry(Code{0xc3, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0x0f}));
   CHECK(has_room_for_entry(Code{0xc3, 0x0f, 0x1f, 0x40, 0}));
   CHECK(has_room_for_entry(Code{0xc3, 0x66, 0x90, 0x66, 0x90}));
+  // repz ret, as in glibc 2.23 to 2.28.
+  CHECK(has_room_for_entry(Code{0xf3, 0xc3, 0x0f, 0x1f, 0x40, 0, 0x66, 0x2e, 0x0f, 0x1f}));
 }
 
 TEST_CASE("gate: there is no room in another function", "[tracee]") {
   CHECK_FALSE(has_room_for_entry(Code{}));
   CHECK_FALSE(has_room_for_entry(Code{0xc3}));
   CHECK_FALSE(has_room_for_entry(Code{0xc3, 0x90, 0x90, 0x90}));
+  CHECK_FALSE(has_room_for_entry(Code{0xf3}));
+  CHECK_FALSE(has_room_for_entry(Code{0xf3, 0xc3}));
+  CHECK_FALSE(has_room_for_entry(Code{0xf3, 0x90, 0xc3, 0x90, 0x90}));  // pause
   CHECK_FALSE(has_room_for_entry(Code{0x55, 0xc3, 0x90, 0x90, 0x90, 0x90}));
   CHECK_FALSE(has_room_for_entry(Code{0xc3, 0x55, 0x48, 0x89, 0xe5}));
   CHECK_FALSE(has_room_for_entry(Code{0xc3, 0x66, 0x0f, 0x6f, 0x07, 0xc3}));  // movdqa
