@@ -66,6 +66,9 @@ bool fails_after_a_stop(std::uint64_t call);
 /// The breakpoint instruction; empty: breakpoints are not understood on this processor.
 std::span<const std::uint8_t> breakpoint_code();
 
+/// The instruction of one byte that returns from a function; nullopt: this processor has none.
+std::optional<std::uint8_t> return_byte();
+
 /// How far behind the breakpoint's address the thread stands when it reports one.
 std::uint64_t breakpoint_advance();
 

@@ -46,6 +46,10 @@ std::span<const std::uint8_t> breakpoint_code() {
   return brk_0;
 }
 
+std::optional<std::uint8_t> return_byte() {
+  return std::nullopt;
+}
+
 std::uint64_t breakpoint_advance() {
   return 0;
 }

@@ -29,6 +29,10 @@ std::span<const std::uint8_t> breakpoint_code() {
   return {};
 }
 
+std::optional<std::uint8_t> return_byte() {
+  return std::nullopt;
+}
+
 std::uint64_t breakpoint_advance() {
   return 0;
 }

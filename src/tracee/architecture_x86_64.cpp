@@ -210,6 +210,10 @@ std::span<const std::uint8_t> breakpoint_code() {
   return int3;
 }
 
+std::optional<std::uint8_t> return_byte() {
+  return 0xc3;
+}
+
 std::uint64_t breakpoint_advance() {
   return 1;
 }

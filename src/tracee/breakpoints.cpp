@@ -118,13 +118,14 @@ bool Breakpoints::replace(pid_t stopped,
                 bytes.begin() + static_cast<std::ptrdiff_t>(from - at));
     std::uint64_t now = 0;
     std::memcpy(&now, bytes.data(), 8);
+    if (replaced == Replaced::until_end) {
+      replaced_.push_back({at, *word, now, address - at, code.size()});
+      tell_guardian(stopped, replaced_.back());
+    }
     if (!poke(stopped, at, now)) {
       return false;
     }
     note_page(at);
-    if (replaced == Replaced::until_end) {
-      replaced_.push_back({at, *word, now});
-    }
   }
   return true;
 }
@@ -154,6 +155,11 @@ void Breakpoints::remove_all(pid_t stopped) {
     remove(stopped, address);
   }
   put_originals(stopped);
+  for (const Replacement& replacement : replaced_) {
+    if (guardian_) {
+      guardian_->removed(replacement.address + replacement.offset);
+    }
+  }
 }
 
 bool Breakpoints::lift(pid_t stopped, std::uint64_t address) const {
@@ -207,17 +213,36 @@ void Breakpoints::guard_all(pid_t stopped) {
       tell_guardian(stopped, address, site);
     }
   }
+  for (const Replacement& replacement : replaced_) {
+    tell_guardian(stopped, replacement);
+  }
 }
 
-void Breakpoints::tell_guardian(pid_t stopped, std::uint64_t address, const Site& site) {
-  if (!guardian_) {
-    return;
-  }
-  if (!guarded_) {
+// One that knows this memory.
+bool Breakpoints::has_guardian(pid_t stopped) {
+  if (guardian_ && !guarded_) {
     guardian_->guard(stopped);
     guarded_ = true;
   }
-  guardian_->inserting(address, site.original);
+  return guardian_ != nullptr;
+}
+
+void Breakpoints::tell_guardian(pid_t stopped, std::uint64_t address, const Site& site) {
+  if (has_guardian(stopped)) {
+    guardian_->inserting(address, site.original);
+  }
+}
+
+void Breakpoints::tell_guardian(pid_t stopped, const Replacement& replacement) {
+  if (!has_guardian(stopped)) {
+    return;
+  }
+  std::array<std::uint8_t, 8> original{}, now{};
+  std::memcpy(original.data(), &replacement.original, original.size());
+  std::memcpy(now.data(), &replacement.now, now.size());
+  guardian_->replacing(replacement.address + replacement.offset,
+                       std::span(original).subspan(replacement.offset, replacement.size),
+                       std::span(now).subspan(replacement.offset, replacement.size));
 }
 
 void Breakpoints::forget() {

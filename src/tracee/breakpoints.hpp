@@ -48,8 +48,8 @@ class Breakpoints {
   void remove(pid_t stopped, std::uint64_t address);
   /// Puts other code at an address, of a process that has no thread but `stopped`. What stands
   /// until the end, when remove_all() and clean_copy() put the original back, must lie in one
-  /// aligned word of 8 bytes; the rest stays, for a thread may be about to run it. false: it cannot
-  /// be put there.
+  /// aligned word of 8 bytes, and stand for a function that does nothing but return; the rest
+  /// stays, for a thread may be about to run it. false: it cannot be put there.
   bool replace(pid_t stopped,
                std::uint64_t address,
                std::span<const std::uint8_t> code,
@@ -102,12 +102,15 @@ class Breakpoints {
   struct Replacement {
     std::uint64_t address = 0;  // of the word
     std::uint64_t original = 0, now = 0;
+    std::size_t offset = 0, size = 0;  // of the code in the word
   };
 
   const Site* find(std::uint64_t address) const;
   void note_page(std::uint64_t address);
   void put_originals(pid_t stopped) const;
+  bool has_guardian(pid_t stopped);
   void tell_guardian(pid_t stopped, std::uint64_t address, const Site& site);
+  void tell_guardian(pid_t stopped, const Replacement& replacement);
 
   std::unique_ptr<Guardian> guardian_;
   bool guarded_ = false;  // it knows this memory

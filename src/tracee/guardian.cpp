@@ -23,13 +23,26 @@
 namespace tracso::tracee {
 namespace {
 
-enum class Kind : std::uint32_t { memory, inserting, removed, stopping, running, end };
+enum class Kind : std::uint32_t { memory, inserting, replacing, removed, stopping, running, end };
+
+using Bytes = std::array<std::uint8_t, 8>;
 
 struct Message {
   Kind kind = Kind::end;
+  std::uint32_t size = 0;  // of what is replaced
   std::uint64_t address = 0;
-  std::array<std::uint8_t, 8> original{};
+  Bytes original{};
+  Bytes replaced_by{};
 };
+
+struct Site {
+  std::uint64_t address = 0;
+  Bytes original{};
+};
+
+constexpr std::size_t most_replacements = 4;
+// Whatever a processor has fetched before a write, it has done with long before that has passed.
+constexpr int pause_ms = 20;
 
 void send_message(int socket, Message message, int descriptor = -1) {
   iovec content{&message, sizeof message};
@@ -63,11 +76,16 @@ class Watch {
     while (receive(message)) {
       switch (message.kind) {
         case Kind::memory:
-          count_ = 0;
+          count_ = replacement_count_ = 0;
           break;
         case Kind::inserting:
           if (count_ < sites_.size()) {
-            sites_[count_++] = message;
+            sites_[count_++] = {message.address, message.original};
+          }
+          break;
+        case Kind::replacing:
+          if (replacement_count_ < replacements_.size()) {
+            replacements_[replacement_count_++] = message;
           }
           break;
         case Kind::removed:
@@ -83,6 +101,9 @@ class Watch {
       }
     }
     repair();
+    for (std::size_t i = 0; i < replacement_count_; ++i) {
+      give_back(replacements_[i]);
+    }
   }
 
  private:
@@ -165,6 +186,38 @@ class Watch {
       }
     }
     count_ = kept;
+    kept = 0;
+    for (std::size_t i = 0; i < replacement_count_; ++i) {
+      if (replacements_[i].address != address) {
+        replacements_[kept++] = replacements_[i];
+      }
+    }
+    replacement_count_ = kept;
+  }
+
+  bool write(std::uint64_t address, const std::uint8_t* bytes, std::size_t count) const {
+    return pwrite(memory_, bytes, count, static_cast<off_t>(address)) ==
+           static_cast<ssize_t>(count);
+  }
+
+  // Threads may run through it at any moment, and we may be killed at any.
+  void give_back(const Message& replaced) const {
+    const auto returns = return_byte();
+    const std::size_t size = std::min<std::size_t>(replaced.size, replaced.original.size());
+    Bytes bytes{};
+    if (!returns || size == 0 ||
+        pread(memory_, bytes.data(), size, static_cast<off_t>(replaced.address)) !=
+            static_cast<ssize_t>(size) ||
+        std::memcmp(bytes.data(), replaced.replaced_by.data(), size) != 0 ||
+        !write(replaced.address, &*returns, 1)) {
+      return;
+    }
+    poll(nullptr, 0, pause_ms);
+    if (size > 1 && !write(replaced.address + 1, replaced.original.data() + 1, size - 1)) {
+      return;
+    }
+    poll(nullptr, 0, pause_ms);
+    write(replaced.address, replaced.original.data(), 1);
   }
 
   // Only where the breakpoint still stands.
@@ -172,19 +225,20 @@ class Watch {
     const auto code = breakpoint_code();
     for (std::size_t i = 0; i < count_; ++i) {
       const auto at = static_cast<off_t>(sites_[i].address);
-      std::array<std::uint8_t, 8> bytes{};
+      Bytes bytes{};
       if (pread(memory_, bytes.data(), code.size(), at) == static_cast<ssize_t>(code.size()) &&
           std::equal(code.begin(), code.end(), bytes.begin())) {
-        [[maybe_unused]] const ssize_t count =
-            pwrite(memory_, sites_[i].original.data(), code.size(), at);
+        write(sites_[i].address, sites_[i].original.data(), code.size());
       }
     }
   }
 
   int socket_;
   int memory_ = -1;
-  std::array<Message, most_breakpoints> sites_{};
+  std::array<Site, most_breakpoints> sites_{};
   std::size_t count_ = 0;
+  std::array<Message, most_replacements> replacements_{};
+  std::size_t replacement_count_ = 0;
 };
 
 [[noreturn]] void be_guardian(int socket) {
@@ -218,7 +272,7 @@ Result<std::unique_ptr<Guardian>> Guardian::start() {
 }
 
 Guardian::~Guardian() {
-  send_message(socket_.get(), {Kind::end, 0, {}});
+  send_message(socket_.get(), {Kind::end});
   socket_.reset();
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -227,23 +281,36 @@ Guardian::~Guardian() {
 void Guardian::guard(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/mem";
   const UniqueFd memory(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  send_message(socket_.get(), {Kind::memory, 0, {}}, memory ? memory.get() : -1);
+  send_message(socket_.get(), {Kind::memory}, memory ? memory.get() : -1);
 }
 
 void Guardian::inserting(std::uint64_t address, const std::array<std::uint8_t, 8>& original) {
-  send_message(socket_.get(), {Kind::inserting, address, original});
+  send_message(socket_.get(), {Kind::inserting, 0, address, original, {}});
+}
+
+void Guardian::replacing(std::uint64_t address,
+                         std::span<const std::uint8_t> original,
+                         std::span<const std::uint8_t> code) {
+  Message message{Kind::replacing, 0, address, {}, {}};
+  if (original.size() != code.size() || code.size() > message.original.size()) {
+    return;
+  }
+  message.size = static_cast<std::uint32_t>(code.size());
+  std::copy(original.begin(), original.end(), message.original.begin());
+  std::copy(code.begin(), code.end(), message.replaced_by.begin());
+  send_message(socket_.get(), message);
 }
 
 void Guardian::stopping() {
-  send_message(socket_.get(), {Kind::stopping, static_cast<std::uint64_t>(getpid()), {}});
+  send_message(socket_.get(), {Kind::stopping, 0, static_cast<std::uint64_t>(getpid())});
 }
 
 void Guardian::running() {
-  send_message(socket_.get(), {Kind::running, 0, {}});
+  send_message(socket_.get(), {Kind::running});
 }
 
 void Guardian::removed(std::uint64_t address) {
-  send_message(socket_.get(), {Kind::removed, address, {}});
+  send_message(socket_.get(), {Kind::removed, 0, address});
 }
 
 }  // namespace tracso::tracee

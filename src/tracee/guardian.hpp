@@ -7,9 +7,13 @@
 // and puts the original bytes back when we are gone. What is left is the moment in between, some
 // microseconds, and a thread that stands at a breakpoint when we are killed.
 //
-// It knows breakpoints only. Code that stands in for other code (Breakpoints::replace) stays, and
-// does as well without us: but a program that has forbidden itself the clock (PR_SET_TSC) dies of
-// SIGSEGV in the gate before the loader's hook, at its next dlopen.
+// The beginning of a function that does nothing but return, in whose place other code stands
+// (Breakpoints::replace), does as well without us. It comes back nevertheless, for the code there
+// may read the clock, which a program can forbid itself (PR_SET_TSC). Nobody holds the threads
+// then: so first one byte makes it a return, then the rest is written behind that, then the first
+// byte. Each of them is written whole, and a thread that comes between two of them returns.
+// Processors are given time between, so that none has the older bytes in its pipeline. What the
+// other code led to stays, for a thread may be in it.
 //
 // And if we are stopped together with the command, somebody may continue the command alone: then it
 // wakes us.
@@ -24,6 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace tracso::tracee {
 
@@ -44,6 +49,12 @@ class Guardian {
   void guard(pid_t pid);
   /// A breakpoint is about to be put at the address, where these bytes are.
   void inserting(std::uint64_t address, const std::array<std::uint8_t, 8>& original);
+  /// At the address, where a function begins that does nothing but return, other code is about to
+  /// be put over the original; 8 bytes at most, as long as the original. Of more than a few it does
+  /// not take care.
+  void replacing(std::uint64_t address,
+                 std::span<const std::uint8_t> original,
+                 std::span<const std::uint8_t> code);
   /// We are about to be stopped by a SIGSTOP of our own. As soon as one of our tracees has
   /// something to tell, it continues us: nobody else may.
   void stopping();
@@ -52,7 +63,7 @@ class Guardian {
 
   pid_t pid() const { return pid_; }
 
-  /// The original bytes are back.
+  /// The original bytes are back, of a breakpoint or of what was replaced there.
   void removed(std::uint64_t address);
 
  private:

@@ -1,17 +1,24 @@
-// One stop for each dlopen: the gate before the loader's hook.
+// One stop for each dlopen: the gate before the loader's hook; and that nothing of it is left where
+// we are not any more.
 
 #if defined(__x86_64__)
 
 #include "base/text.hpp"
 #include "launch/loader_gate.hpp"
+#include "os/live_process.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/run_support.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <functional>
 
 using namespace tracso;
 using namespace tracso::test;
@@ -98,6 +105,142 @@ int main(int argc, char **argv) {
 }
 )";
 
+// Compares the loader's code with its file, in itself or (second word "child") in a child that
+// outlives it, and writes into a file what it finds: "ours" while there is a difference, "same",
+// and at the end what dlopen says to one who may not read the clock.
+constexpr const char* watching_source = R"(
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static const char *mark;
+static void say(const char *word) {
+  FILE *file = fopen(mark, "a");
+  fprintf(file, "%s\n", word);
+  fclose(file);
+}
+static int look(struct dl_phdr_info *info, size_t size, void *differ) {
+  const char *hook = dlsym(RTLD_DEFAULT, "_dl_debug_state");
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr) *header = info->dlpi_phdr + i;
+    const char *code = (const char *)(info->dlpi_addr + header->p_vaddr);
+    if (header->p_type != PT_LOAD || hook < code || hook >= code + header->p_filesz) continue;
+    int file = open(info->dlpi_name, O_RDONLY);
+    const char *bytes = mmap(0, header->p_offset + header->p_filesz, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (bytes == MAP_FAILED) return 1;
+    *(int *)differ = memcmp(code, bytes + header->p_offset, header->p_filesz) != 0;
+    munmap((void *)bytes, header->p_offset + header->p_filesz);
+    return 1;
+  }
+  return 0;
+}
+static int differs(void) {
+  int differ = -1;
+  dl_iterate_phdr(look, &differ);
+  return differ;
+}
+static int open_without_clock(void) {
+  if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0)) return 1;
+  dlopen("/nowhere.so", RTLD_NOW);
+  say(dlopen("libanl.so.1", RTLD_NOW) ? "opened" : dlerror());
+  return 0;
+}
+int main(int argc, char **argv) {
+  if (argc < 2) return 1;
+  mark = argv[1];
+  const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+  for (int i = 0; i < 3; ++i) signal(ignored[i], SIG_IGN);
+  if (argc > 2) {
+    pid_t parent = getpid();
+    if (fork()) return 0;
+    say(differs() ? "ours" : "same");
+    while (getppid() == parent) usleep(1000);
+    usleep(300000);
+    return open_without_clock();
+  }
+  say(differs() ? "ours" : "same");
+  for (int i = 0; i < 3000 && differs(); ++i) usleep(10000);
+  say(differs() ? "ours" : "same");
+  return open_without_clock();
+}
+)";
+
+// A run that records, in a process of its own; its exit status is what `judge` makes of the result.
+class Recorder {
+ public:
+  Recorder(Arguments argv,
+           const std::function<bool(const launch::RunResult&)>& judge,
+           const Change& change = {})
+      : pid_(fork()) {
+    if (pid_ != 0) {
+      return;
+    }
+    auto options = blind_options(std::move(argv));
+    options.open = [](std::int32_t pid) -> Result<std::unique_ptr<ProcessSource>> {
+      auto door = os::LiveProcess::open(pid);
+      if (!door) {
+        return door.error();
+      }
+      return std::unique_ptr<ProcessSource>(std::move(*door));
+    };
+    options.record_loads = true;
+    if (change) {
+      change(options);
+    }
+    const auto result = launch::run_command(options);
+    _exit(result && judge(*result) ? 0 : 1);
+  }
+
+  ~Recorder() { end(); }
+
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  pid_t pid() const { return pid_; }
+
+  int end() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+// The program above, and what it has written.
+class Watcher {
+ public:
+  explicit Watcher(const std::string& name)
+      : program_(compile("gate_watching", watching_source, "cc -O1")),
+        mark_(write_file(name, "", 0644)) {}
+
+  Arguments argv() const { return {program_, mark_}; }
+
+  Arguments argv_of_child() const { return {program_, mark_, "child"}; }
+
+  std::string words() const { return read_file(mark_); }
+
+  // All that it writes, when that has come.
+  std::string words_with(const std::string& word) const {
+    for (int i = 0; i < 600 && words().find(word) == std::string::npos; ++i) {
+      usleep(50'000);
+    }
+    return words();
+  }
+
+ private:
+  std::string program_, mark_;
+};
+
 // A library that needs many; the path.
 std::string many_libraries() {
   const std::string file = write_file("make_gate.sh",
@@ -173,6 +316,59 @@ TEST_CASE("run gate: how long a dlopen took is known without a stop", "[live][ru
   CHECK(taken > std::chrono::microseconds(500));  // 151 files are opened and mapped in it
   CHECK(last->began == all->began);
   CHECK(all->began > std::chrono::milliseconds(30));
+}
+
+TEST_CASE("run gate: who lets go by a signal leaves the loader's code as it was",
+          "[live][run][gate]") {
+  const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  CAPTURE(number);
+  const Watcher watcher("gate_signal.txt");
+  Recorder recorder(watcher.argv(), [&](const launch::RunResult& result) {
+    return result.interrupted_by == number && !result.exit_status;
+  });
+  REQUIRE(watcher.words_with("ours") == "ours\n");
+  kill(recorder.pid(), number);  // is the command's, or was given to it by the terminal
+  usleep(800'000);
+  CHECK(watcher.words() == "ours\n");
+  kill(recorder.pid(), number);
+  CHECK(recorder.end() == 0);
+  CHECK(watcher.words_with("opened") == "ours\nsame\nopened\n");
+}
+
+TEST_CASE("run gate: who looks once and lets go leaves the loader's code as it was",
+          "[live][run][gate]") {
+  const Watcher watcher("gate_at.txt");
+  Recorder recorder(
+      watcher.argv(),
+      [](const launch::RunResult& result) { return result.exit_status == 0; },
+      [](launch::RunOptions& options) {
+        options.at = launch::At::seconds;
+        options.after = std::chrono::milliseconds(1500);
+      });
+  CHECK(watcher.words_with("opened") == "ours\nsame\nopened\n");
+  CHECK(recorder.end() == 0);
+}
+
+TEST_CASE("run gate: when we are killed the loader's code comes back", "[live][run][gate]") {
+  const Watcher watcher("gate_killed.txt");
+  Recorder recorder(watcher.argv(), [](const launch::RunResult&) { return false; });
+  REQUIRE(watcher.words_with("ours") == "ours\n");
+  usleep(100'000);  // it stands in its loop, not in a stop of ours
+  kill(recorder.pid(), SIGKILL);
+  CHECK(watcher.words_with("opened") == "ours\nsame\nopened\n");
+}
+
+TEST_CASE("run gate: a child that outlives us has the loader's code as it was",
+          "[live][run][gate]") {
+  const bool followed = GENERATE(true, false);
+  CAPTURE(followed);
+  const Watcher watcher("gate_child.txt");
+  Recorder recorder(
+      watcher.argv_of_child(),
+      [](const launch::RunResult& result) { return result.exit_status == 0; },
+      [&](launch::RunOptions& options) { options.follow_children = followed; });
+  CHECK(recorder.end() == 0);
+  CHECK(watcher.words_with("opened") == "same\nopened\n");
 }
 
 #endif
