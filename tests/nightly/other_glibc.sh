@@ -42,8 +42,7 @@ for suite in $suites; do
   fi
   cp "$here/own_link_map.py" "$root/own_link_map.py"
   python=/$(python_of "$root")
-  version=$(strings "$root"/lib/x86_64-linux-gnu/libc.so.6 | sed -n 's/^GNU C Library .*version \([0-9.]*[0-9]\).*/\1/p')
-  label="$suite, glibc $version, ${python##*/}"
+  label="$suite, glibc $(glibc_of "$root"), ${python##*/}"
   check "$label" "${enter[@]}" "$root" "$python" -B /own_link_map.py
   check "$label, dlmopen" "${enter[@]}" "$root" "$python" -B /own_link_map.py ns
   check "$label, ld.so PROGRAM" "${enter[@]}" "$root" /lib64/ld-linux-x86-64.so.2 "$python" -B \

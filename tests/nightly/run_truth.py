@@ -60,15 +60,16 @@ def is_part(short, long):
     return all(any(name == other for other in rest) for name in short)
 
 
-def check_loads(document, words, wrong):
+def check_loads(document, words, wrong, real=os.path.realpath):
+    """`real` makes one name of all that a file has."""
     nodes = {node["id"]: node for node in document["nodes"]}
     seen = {}
     for load in document["loads"]:
         path = nodes[load["object"]]["path"] or ""
-        seen.setdefault(os.path.realpath(path), load)
+        seen.setdefault(real(path), load)
     checked = 0
     for path, (how, by) in words:
-        load = seen.get(os.path.realpath(path))
+        load = seen.get(real(path))
         if load is None:
             wrong.append(f"{path} is not in loads")
             continue
@@ -76,9 +77,19 @@ def check_loads(document, words, wrong):
         cause = nodes.get(load["cause"]) if load["cause"] else None
         if cause is None or cause["kind"] == "module":
             continue  # of a dlopen by an import the module is the cause; of the start nobody
-        if base(os.path.realpath(cause["path"] or "")) != base(os.path.realpath(by)):
+        if base(real(cause["path"] or "")) != base(real(by)):
             wrong.append(f"{path}: {how} by {by}, told is {cause['path']}")
     return checked
+
+
+def check_order(document, text, wrong, real=os.path.realpath):
+    """The loads are told in the order in which the loader made its records."""
+    nodes = {node["id"]: node for node in document["nodes"]}
+    paths = {base(path): real(path) for path, _ in loader_words(text)}
+    made = [paths[base(name)] for name in re.findall(r"file=(\S+) \[\d+\];  generating link map", text) if base(name) in paths]
+    told = [path for path in (real(nodes[load["object"]]["path"] or "") for load in document["loads"]) if path in made]
+    if told != made:
+        wrong.append(f"the order is {[base(path) for path in made]}, told is {[base(path) for path in told]}")
 
 
 def check_imports(document, chains, wrong):
@@ -111,7 +122,9 @@ def check(tracso, python, code, folder):
         raise SystemExit(f"{code}: exit {done.returncode}, {document['command']}\n{done.stderr[-2000:]}")
     wrong = []
     pid = document["process"]["pid"]
-    loads = check_loads(document, loader_words(pathlib.Path(f"{prefix}.{pid}").read_text()), wrong)
+    words = pathlib.Path(f"{prefix}.{pid}").read_text()
+    loads = check_loads(document, loader_words(words), wrong)
+    check_order(document, words, wrong)
     imports, without = check_imports(document, import_chains(done.stderr), wrong)
     notices = [notice["text"] for notice in document["notices"] if "import" in notice["code"] or "load" in notice["code"]]
     print(f"  {code}: {loads} objects, {imports} chains of imports, {len(wrong)} differ" + (f"; {without} modules that importtime does not list" if without else "")
