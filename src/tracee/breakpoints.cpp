@@ -162,6 +162,13 @@ void Breakpoints::remove_all(pid_t stopped) {
   }
 }
 
+void Breakpoints::leave_to_guardian() {
+  guardian_.reset();
+  for (auto& [address, site] : sites_) {
+    site.inserted = false;
+  }
+}
+
 bool Breakpoints::lift(pid_t stopped, std::uint64_t address) const {
   const Site* site = find(address);
   if (site == nullptr || !site->inserted) {

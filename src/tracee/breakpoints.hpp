@@ -55,6 +55,8 @@ class Breakpoints {
                std::span<const std::uint8_t> code,
                Replaced replaced);
   void remove_all(pid_t stopped);
+  /// The same where nobody of the process can be stopped: the guardian does it, and is no more.
+  void leave_to_guardian();
   /// Takes one out for the moment in which a thread passes it; no other may run meanwhile. false:
   /// it is not inserted.
   bool lift(pid_t stopped, std::uint64_t address) const;

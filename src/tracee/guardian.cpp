@@ -70,10 +70,10 @@ class Watch {
  public:
   explicit Watch(int socket) : socket_(socket) {}
 
-  // Returns when we have ended in order; else repairs first.
+  // Returns when we have ended, in order or not, and all is back.
   void keep() {
     Message message;
-    while (receive(message)) {
+    while (receive(message) && message.kind != Kind::end) {
       switch (message.kind) {
         case Kind::memory:
           count_ = replacement_count_ = 0;
@@ -97,7 +97,7 @@ class Watch {
         case Kind::running:
           break;
         case Kind::end:
-          return;
+          break;
       }
     }
     repair();

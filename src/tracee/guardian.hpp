@@ -15,6 +15,9 @@
 // Processors are given time between, so that none has the older bytes in its pipeline. What the
 // other code led to stays, for a thread may be in it.
 //
+// It does the same where we end and nobody of the process could be stopped, so that we could not
+// put the bytes back ourselves: a thread that waits in vfork for its child.
+//
 // And if we are stopped together with the command, somebody may continue the command alone: then it
 // wakes us.
 
@@ -40,7 +43,7 @@ class Guardian {
   /// Forks. Best done before there are descriptors that it should not hold. failed: no process or
   /// no socket to be had.
   static Result<std::unique_ptr<Guardian>> start();
-  /// It has nothing to do any more and ends.
+  /// It puts back what still stands, as when we are killed, and ends.
   ~Guardian();
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;

@@ -328,6 +328,8 @@ void TracedProcess::release(std::chrono::milliseconds limit) {
   stop_all(limit);
   if (const pid_t stopped = stopped_thread(); stopped != 0) {
     breakpoints_.remove_all(stopped);
+  } else {
+    breakpoints_.leave_to_guardian();
   }
   released_ = true;
   std::deque<Report> ends;

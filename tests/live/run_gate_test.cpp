@@ -105,9 +105,10 @@ int main(int argc, char **argv) {
 }
 )";
 
-// Compares the loader's code with its file, in itself or (second word "child") in a child that
-// outlives it, and writes into a file what it finds: "ours" while there is a difference, "same",
-// and at the end what dlopen says to one who may not read the clock.
+// Compares the loader's code with its file, in itself, in a child that outlives it (second word
+// "child"), or in one for which it waits in the kernel ("vfork"), and writes into a file what it
+// finds: "ours" while there is a difference, "same", and at the end what dlopen says to one who may
+// not read the clock.
 constexpr const char* watching_source = R"(
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -147,6 +148,12 @@ static int differs(void) {
   dl_iterate_phdr(look, &differ);
   return differ;
 }
+static int watch(void) {
+  say(differs() ? "ours" : "same");
+  for (int i = 0; i < 1000 && differs(); ++i) usleep(10000);
+  say(differs() ? "ours" : "same");
+  return 0;
+}
 static int open_without_clock(void) {
   if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0)) return 1;
   dlopen("/nowhere.so", RTLD_NOW);
@@ -158,6 +165,10 @@ int main(int argc, char **argv) {
   mark = argv[1];
   const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
   for (int i = 0; i < 3; ++i) signal(ignored[i], SIG_IGN);
+  if (argc > 2 && !strcmp(argv[2], "vfork")) {
+    if (vfork() == 0) _exit(watch());
+    return open_without_clock();
+  }
   if (argc > 2) {
     pid_t parent = getpid();
     if (fork()) return 0;
@@ -166,9 +177,7 @@ int main(int argc, char **argv) {
     usleep(300000);
     return open_without_clock();
   }
-  say(differs() ? "ours" : "same");
-  for (int i = 0; i < 3000 && differs(); ++i) usleep(10000);
-  say(differs() ? "ours" : "same");
+  watch();
   return open_without_clock();
 }
 )";
@@ -225,7 +234,7 @@ class Watcher {
 
   Arguments argv() const { return {program_, mark_}; }
 
-  Arguments argv_of_child() const { return {program_, mark_, "child"}; }
+  Arguments argv_with(const std::string& word) const { return {program_, mark_, word}; }
 
   std::string words() const { return read_file(mark_); }
 
@@ -358,13 +367,31 @@ TEST_CASE("run gate: when we are killed the loader's code comes back", "[live][r
   CHECK(watcher.words_with("opened") == "ours\nsame\nopened\n");
 }
 
+// Not even a debugger can stop who waits in vfork for its child to exec or to end.
+TEST_CASE("run gate: who lets go of one that cannot be stopped leaves the loader's code as it was",
+          "[live][run][gate]") {
+  const bool followed = GENERATE(true, false);
+  CAPTURE(followed);
+  const Watcher watcher("gate_vfork.txt");
+  Recorder recorder(
+      watcher.argv_with("vfork"),
+      [](const launch::RunResult& result) { return result.interrupted_by == SIGTERM; },
+      [&](launch::RunOptions& options) { options.follow_children = followed; });
+  REQUIRE(watcher.words_with("ours") == "ours\n");
+  kill(recorder.pid(), SIGTERM);
+  usleep(800'000);
+  kill(recorder.pid(), SIGTERM);
+  CHECK(recorder.end() == 0);
+  CHECK(watcher.words_with("opened") == "ours\nsame\nopened\n");
+}
+
 TEST_CASE("run gate: a child that outlives us has the loader's code as it was",
           "[live][run][gate]") {
   const bool followed = GENERATE(true, false);
   CAPTURE(followed);
   const Watcher watcher("gate_child.txt");
   Recorder recorder(
-      watcher.argv_of_child(),
+      watcher.argv_with("child"),
       [](const launch::RunResult& result) { return result.exit_status == 0; },
       [&](launch::RunOptions& options) { options.follow_children = followed; });
   CHECK(recorder.end() == 0);
