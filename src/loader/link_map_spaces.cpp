@@ -5,6 +5,8 @@
 #include "elf/memory_image.hpp"
 #include "loader/link_map_walk.hpp"
 
+#include <link.h>
+
 #include <algorithm>
 
 namespace tracso::loader {
@@ -43,8 +45,10 @@ std::vector<std::uint64_t> spaces_in(std::span<const std::uint64_t> variable,
   std::vector<std::uint64_t> spaces;
   for (std::size_t i = 0; i + debug_words <= variable.size(); ++i) {
     const bool is_debug = (variable[i] & int_part) == 1 && variable[i + 2] == base[2] &&
-                          variable[i + 4] == base[4] && variable[i + 1] != 0;
-    if (is_debug && variable[i + 1] != base[1]) {
+                          variable[i + 4] == base[4];
+    // One whose first object is about to come has no list yet, but the loader is at work on it.
+    const bool is_used = variable[i + 1] != 0 || (variable[i + 3] & int_part) == r_debug::RT_ADD;
+    if (is_debug && is_used && variable[i + 1] != base[1]) {
       spaces.push_back(address + i * word);
     }
   }

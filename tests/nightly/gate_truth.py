@@ -3,11 +3,11 @@
 
 gate_truth.py TRACSO ROOT PYTHON    (PYTHON: the path inside ROOT; needs root)
 
-Three runs. In the first, and in the second by ld.so PROGRAM: every object that the loader initialized is told, in the order of its records,
+Four runs. In the first, and in the second by ld.so PROGRAM: every object that the loader initialized is told, in the order of its records,
 with who needs or asked for it; what the loader refused, by its name; how long each dlopen took is more than nothing and no more than the
 import took that it was for; the chains of imports. The program says itself what stands at the loader's hook: a gate, or if not, the reason
-that the loader's file gives. In the last tracso lets go by --at while the program lives on: the loader's code is then that of its file, and
-dlopen works as ever.
+that the loader's file gives. In the third a library comes, goes, comes again and comes in a namespace of its own. In the last tracso lets
+go by --at while the program lives on: the loader's code is then that of its file, and dlopen works as ever.
 
 Prints a line for each of the first two and what differs; exit status 1 if anything does.
 """
@@ -39,6 +39,15 @@ import ssl, sqlite3, decimal
 try: ctypes.CDLL('libtracso_nowhere.so.1')
 except OSError: pass
 {SAY_HOOK}
+"""
+# Opened, closed, opened again, and once more in a namespace of its own, whose lists the gate does not know.
+UNLOADS = """
+import ctypes, _ctypes
+_ctypes.dlclose(ctypes.CDLL('libbz2.so.1.0')._handle)
+again = ctypes.CDLL('libbz2.so.1.0')
+dlmopen = ctypes.CDLL(None).dlmopen
+dlmopen.restype, dlmopen.argtypes = ctypes.c_void_p, [ctypes.c_long, ctypes.c_char_p, ctypes.c_int]
+raise SystemExit(0 if dlmopen(-1, b'libbz2.so.1.0', 2) else 3)
 """
 # Set inside: chroot itself is a program of the system outside.
 WORDS = "import os, sys; os.environ.update(LD_DEBUG='files,libs', LD_DEBUG_OUTPUT='/words'); os.execv(sys.argv[1], sys.argv[1:])"
@@ -149,6 +158,17 @@ def check_run(tracso, root, program, wrong):
     return f"{'gate' if gate else 'no gate: ' + reason}; {checked} objects, {dlopens} of them by dlopen, {len(told)} refused, {chains} chains of imports" + "".join(f"; notice: {n}" for n in notices)
 
 
+def check_unloads(tracso, root, python, wrong):
+    output = pathlib.Path(root) / "gate_truth.json"
+    subprocess.run(run(tracso, output, [], ["chroot", root, python, "-c", UNLOADS]), stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=120, env=ENVIRONMENT)
+    document = json.loads(output.read_text())
+    nodes = {node["id"]: node for node in document["nodes"]}
+    loads = [load for load in document["loads"] if os.path.basename(nodes[load["object"]]["path"] or "").startswith("libbz2")]
+    seen = [(load["unloaded_ns"] is not None and load["unloaded_ns"] > load["time_ns"], load["duration_ns"] >= SHORTEST_DLOPEN_NS) for load in loads]
+    if document["command"]["exit_status"] != 0 or seen != [(True, True), (False, True), (False, True)] or len({load["dlopen"] for load in loads}) != 3:
+        wrong.append(f"opened, closed, opened, opened in a namespace: told is {loads}, {document['command']}")
+
+
 def code_differs(pid, root):
     """Where the loader's code in memory is not that of its file; nothing: nowhere."""
     path, data, (offset, address, size), _ = loader_of(root)
@@ -189,6 +209,7 @@ def main():
     print(check_run(tracso, root, [python], wrong))
     named = check_run(tracso, root, ["/lib64/ld-linux-x86-64.so.2", python], wrong)
     print("    ld.so PROGRAM: " + named)
+    check_unloads(tracso, root, python, wrong)
     check_release(tracso, root, python, wrong)
     for line in wrong:
         print("    " + line)

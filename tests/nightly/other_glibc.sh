@@ -1,5 +1,5 @@
 #!/bin/bash
-# Link maps under other glibcs: unpacks the Python of other Debian suites into a folder, runs it
+# Link maps under other glibcs: unpacks the Python of other Debian and Ubuntu suites into a folder, runs it
 # there, and compares what tracso reads from its memory with what its loader says itself.
 #
 #   tests/nightly/other_glibc.sh TRACSO_LIVE [FOLDER] [SUITE...]
@@ -11,7 +11,7 @@ set -u
 live=$(realpath "${1:?usage: other_glibc.sh TRACSO_LIVE [FOLDER] [SUITE...]}")
 folder=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
-suites=${*:-bullseye trixie forky sid}
+suites=${*:-ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie forky sid}
 here=$(dirname "$(realpath "$0")")
 suite_packages=python3
 # shellcheck source=tests/nightly/suites.sh
@@ -20,7 +20,7 @@ suite_packages=python3
 check() { # LABEL COMMAND...
   local label=$1
   shift
-  if TRACSO_OTHER_GLIBC=$(printf '%s\n' "$@") "$live" "[other-glibc]" > "$folder/out" 2>&1; then
+  if PYTHONHASHSEED=0 TRACSO_OTHER_GLIBC=$(printf '%s\n' "$@") "$live" "[other-glibc]" > "$folder/out" 2>&1; then
     echo "same       $label: $(grep -o 'objects:.*' "$folder/out" | head -n 1)"
   else
     echo "DIFFERENT  $label"

@@ -1,5 +1,5 @@
 """Loads extension modules and, with "ns", a library into a namespace of its own; prints every object
-the loader has, one line each as OBJ, namespace, l_addr, l_ld, l_name; says READY and waits."""
+the loader has, one line each as OBJ, namespace, l_addr, l_ld, l_name; says READY and waits. For Python 3.5 too."""
 import ctypes
 import sys
 
@@ -27,7 +27,7 @@ def function(name, *types):
         found.restype = ctypes.c_void_p if name != "dlinfo" else ctypes.c_int
         found.argtypes = types
         return found
-    raise SystemExit(f"no {name}")
+    raise SystemExit("no " + name)
 
 
 dlinfo = function("dlinfo", ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -44,7 +44,7 @@ def report(handle):
         first = first.contents.prev
     while first:
         entry = first.contents
-        print("OBJ", space.value, f"{entry.addr:x}", f"{entry.ld:x}", entry.name.decode(), sep="\t")
+        print("OBJ", space.value, "%x" % entry.addr, "%x" % entry.ld, entry.name.decode(), sep="\t")
         first = entry.next
 
 

@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 #include "support/fake_loader.hpp"
 
+#include <link.h>
+
 #include <cstring>
 #include <functional>
 
@@ -164,10 +166,11 @@ TEST_CASE("link map: namespaces of an old glibc, which chains none", "[loader][l
   spec.symbols = {global};
   std::string image = test::build_elf(spec);
   image.resize(0x3000);
-  const auto put_debug = [&](std::size_t at, std::uint64_t first, std::uint64_t stop) {
-    const std::uint64_t words[] = {1, first, stop, 0, layout.loader_base};
-    std::memcpy(image.data() + at, words, sizeof words);
-  };
+  const auto put_debug =
+      [&](std::size_t at, std::uint64_t first, std::uint64_t stop, std::uint64_t state = 0) {
+        const std::uint64_t words[] = {1, first, stop, state, layout.loader_base};
+        std::memcpy(image.data() + at, words, sizeof words);
+      };
   put_debug(0x2098, fake.record(3), breakpoint);
   put_debug(0x2198, 0, breakpoint);                   // not in use
   put_debug(0x2298, fake.record(2), breakpoint + 8);  // something else
@@ -180,6 +183,14 @@ TEST_CASE("link map: namespaces of an old glibc, which chains none", "[loader][l
   CHECK(maps->entries[3].name == "/opt/libplugin.so");
   CHECK(maps->entries[3].space == 1);
   CHECK(maps->entries[3].position == 0);
+
+  // The first object of another one is about to come: there is no list of it yet.
+  put_debug(0x2198, 0, breakpoint, r_debug::RT_ADD);
+  fake.process.memory[layout.loader_base] = image;
+  const auto working = read(fake);
+  REQUIRE(working);
+  CHECK_FALSE(working->consistent);
+  CHECK(working->inconsistency == "the loader is adding objects");
 }
 
 TEST_CASE("link map: what does not look like glibc has public fields only", "[loader][linkmap]") {
