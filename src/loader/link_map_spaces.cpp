@@ -44,8 +44,8 @@ std::vector<std::uint64_t> spaces_in(std::span<const std::uint64_t> variable,
   }
   std::vector<std::uint64_t> spaces;
   for (std::size_t i = 0; i + debug_words <= variable.size(); ++i) {
-    const bool is_debug = (variable[i] & int_part) == 1 && variable[i + 2] == base[2] &&
-                          variable[i + 4] == base[4];
+    const bool is_debug =
+        (variable[i] & int_part) == 1 && variable[i + 2] == base[2] && variable[i + 4] == base[4];
     // One whose first object is about to come has no list yet, but the loader is at work on it.
     const bool is_used = variable[i + 1] != 0 || (variable[i + 3] & int_part) == r_debug::RT_ADD;
     if (is_debug && is_used && variable[i + 1] != base[1]) {
