@@ -7,6 +7,9 @@
 // and puts the original bytes back when we are gone. What is left is the moment in between, some
 // microseconds, and a thread that stands at a breakpoint when we are killed.
 //
+// It writes by way of /proc/PID/mem, into code: a kernel that leaves that to tracers, or to nobody
+// (proc_mem.force_override=ptrace, never; Linux 6.12), refuses it, and then the bytes stay.
+//
 // The beginning of a function that does nothing but return, in whose place other code stands
 // (Breakpoints::replace), does as well without us. It comes back nevertheless, for the code there
 // may read the clock, which a program can forbid itself (PR_SET_TSC). Nobody holds the threads
