@@ -10,7 +10,7 @@ set -u
 tracso=$(realpath "${1:?usage: gate_other_glibc.sh TRACSO [FOLDER] [SUITE...]}")
 folder=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
-suites=${*:-ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie forky sid}
+suites=${*:-ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie ubuntu-resolute forky sid}
 here=$(dirname "$(realpath "$0")")
 suite_packages=python3
 # shellcheck source=tests/nightly/suites.sh
