@@ -346,9 +346,11 @@ TEST_CASE("run gate: who lets go by a signal leaves the loader's code as it was"
 
 TEST_CASE("run gate: who looks once and lets go leaves the loader's code as it was",
           "[live][run][gate]") {
+  const bool in_vfork = GENERATE(false, true);
+  CAPTURE(in_vfork);
   const Watcher watcher("gate_at.txt");
   Recorder recorder(
-      watcher.argv(),
+      in_vfork ? watcher.argv_with("vfork") : watcher.argv(),
       [](const launch::RunResult& result) { return result.exit_status == 0; },
       [](launch::RunOptions& options) {
         options.at = launch::At::seconds;
