@@ -95,7 +95,6 @@ class Watch {
           wake_in_time(static_cast<pid_t>(message.address));
           break;
         case Kind::running:
-          break;
         case Kind::end:
           break;
       }
