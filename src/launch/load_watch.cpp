@@ -89,9 +89,7 @@ bool LoadWatch::can_wait(Completion& completion) {
   }
   auto& known = completion.change.imports;
   if (!known) {
-    const auto& registers = completion.stop.registers;
-    auto imports =
-        imports_.glance(completion.stop.thread, registers ? registers->thread_pointer() : 0);
+    auto imports = imports_.glance(key_of(completion.stop.thread, completion.stop.registers));
     completion.glanced = true;
     if (imports.complete) {
       known = std::move(imports);
@@ -135,8 +133,8 @@ std::vector<loader::NewObject> LoadWatch::complete(Completion completion) {
 }
 
 void LoadWatch::begin_change(const tracee::Event& stop) {
-  const auto pointer = stop.registers ? stop.registers->thread_pointer() : 0;
-  const auto [change, is_new] = changes_.try_emplace(stop.thread, Change{now(), pointer, {}});
+  const auto [change, is_new] =
+      changes_.try_emplace(stop.thread, Change{now(), key_of(stop.thread, stop.registers), {}});
   if (!is_new || !started_ || hook_.gated) {  // then nothing is to be added
     return;
   }
@@ -160,7 +158,7 @@ void LoadWatch::look_ahead() {
   for (const pid_t thread : std::exchange(ahead_, {})) {
     const auto change = changes_.find(thread);
     if (change != changes_.end()) {
-      auto imports = imports_.read(thread, change->second.thread_pointer);
+      auto imports = imports_.read(change->second.thread);
       if (imports.complete) {
         change->second.imports = std::move(imports);
       }
@@ -204,8 +202,7 @@ void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects, Comple
   const Opening opening = find_opening(completion, objects);
   auto& early = completion.change.imports;
   const auto imports =
-      early ? std::move(early->steps)
-            : imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
+      early ? std::move(early->steps) : imports_of(key_of(stop.thread, stop.registers));
   for (const auto& object : objects) {
     // What is opened itself has no requester in glibc's records; in those of musl it comes first.
     const bool has_start = object.start != loader::LinkMapEntry::Start::unknown;
@@ -249,8 +246,14 @@ std::optional<DlopenCall> LoadWatch::call_on_stack(
                           [&](const DlopenCall& call) { return is_new(call.record); });
 }
 
-std::vector<python::ImportStep> LoadWatch::imports_of(pid_t thread, std::uint64_t thread_pointer) {
-  auto imports = imports_.read(thread, thread_pointer);
+python::ThreadKey LoadWatch::key_of(pid_t thread,
+                                    const std::optional<tracee::Registers>& registers) {
+  return registers ? python::ThreadKey{thread, registers->thread_pointer(), registers->stack()}
+                   : python::ThreadKey{thread, 0, 0};
+}
+
+std::vector<python::ImportStep> LoadWatch::imports_of(python::ThreadKey thread) {
+  auto imports = imports_.read(thread);
   incomplete_imports_ += imports.complete ? 0 : 1;
   return std::move(imports.steps);
 }

@@ -51,10 +51,10 @@ struct Imports {
 struct ImportsDoor {
   /// Fetches what the next reading will ask for; may be left out.
   std::function<void()> fetch;
-  std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> read;
+  std::function<Imports(python::ThreadKey thread)> read;
   /// The same in less time, of a thread that stands still; correct() must follow before anything
   /// else is read.
-  std::function<Imports(pid_t thread, std::uint64_t thread_pointer)> glance;
+  std::function<Imports(python::ThreadKey thread)> glance;
   /// nullopt: the last glance was right. The thread may run meanwhile, inside the loader.
   std::function<std::optional<Imports>()> correct;
 };
@@ -103,7 +103,7 @@ class LoadWatch {
   /// A change of the loader's lists that a thread has begun.
   struct Change {
     std::chrono::nanoseconds began{0};
-    std::uint64_t thread_pointer = 0;
+    python::ThreadKey thread;
     std::optional<Imports> imports;  // nullopt: not read yet
   };
 
@@ -118,6 +118,7 @@ class LoadWatch {
 
   /// What is known of an object that has just come; its cause is not yet.
   LoadRecord record_of(const loader::NewObject& object, const Completion& completion) const;
+  static python::ThreadKey key_of(pid_t thread, const std::optional<tracee::Registers>& registers);
   void begin_change(const tracee::Event& stop);
   Completion completion_of(const tracee::Event& stop);
   std::chrono::nanoseconds passed_gate(std::chrono::nanoseconds now) const;
@@ -139,7 +140,7 @@ class LoadWatch {
   void note_complaint(pid_t thread, const tracee::Registers& registers);
   void note_exception(pid_t thread, const tracee::Registers& registers);
   void add_failure(FailedLoad failure, pid_t thread);
-  std::vector<python::ImportStep> imports_of(pid_t thread, std::uint64_t thread_pointer);
+  std::vector<python::ImportStep> imports_of(python::ThreadKey thread);
   std::uint64_t caller_of(const DlopenCall& call);
   std::uint64_t owner_of(std::uint64_t code);
 

@@ -104,7 +104,7 @@ void LoadWatch::end_musl_dlopen(const tracee::Event& stop) {
   FailedLoad failure = musl_refusal(loader_text(door_, std::exchange(call->words, 0)));
   failure.asked = loader_text(door_, call->name);
   failure.requester = owner_of(call->caller);
-  failure.imports = imports_of(stop.thread, stop.registers ? stop.registers->thread_pointer() : 0);
+  failure.imports = imports_of(key_of(stop.thread, stop.registers));
   add_failure(std::move(failure), stop.thread);
 }
 
@@ -142,7 +142,7 @@ void LoadWatch::note_exception(pid_t thread, const tracee::Registers& registers)
   if (call) {
     failure.asked = loader_text(door_, call->name);
     failure.requester = caller_of(*call);
-    failure.imports = imports_of(thread, registers.thread_pointer());
+    failure.imports = imports_of(key_of(thread, registers));
   }
   add_failure(std::move(failure), thread);
 }

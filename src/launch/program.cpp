@@ -12,6 +12,13 @@
 #include <utility>
 
 namespace tracso::launch {
+namespace {
+
+// Python often begins to work some ten milliseconds after its start, and soon loads the first
+// extension module.
+constexpr std::chrono::milliseconds shortest_pause{3};
+
+}  // namespace
 
 Program::Program(tracee::TracedProcess& process,
                  std::unique_ptr<ProcessSource> door,
@@ -99,9 +106,10 @@ void Program::prepare(Clock::time_point now) {
   if (!imports_) {
     imports_.emplace(Target{door_.get(), nullptr, nullptr});
   }
-  const bool done = imports_->prepare();
-  next_preparation_ = done ? Clock::time_point::max() : Clock::now() + pause_of_preparation_;
-  pause_of_preparation_ *= 2;
+  const bool done = imports_->prepare({process_.pid(), 0, 0});
+  const auto later = Clock::now();
+  const Clock::duration pause = std::max<Clock::duration>(shortest_pause, (later - start_) / 4);
+  next_preparation_ = done ? Clock::time_point::max() : later + pause;
 }
 
 std::optional<Program::Clock::time_point> Program::next_preparation() const {
@@ -160,22 +168,20 @@ bool Program::brings_python(const std::vector<loader::NewObject>& objects) const
 }
 
 ImportsDoor Program::imports_door() {
-  return {[this] {
-            if (imports_) {
-              imports_->fetch();
-            }
-          },
-          [this](pid_t thread, std::uint64_t thread_pointer) {
-            return imports_of([&](python::ImportChainReader& reader) {
-              return reader.chain(thread, thread_pointer);
-            });
-          },
-          [this](pid_t thread, std::uint64_t thread_pointer) {
-            return imports_of([&](python::ImportChainReader& reader) {
-              return reader.chain_with_past(thread, thread_pointer);
-            });
-          },
-          [this] { return corrected_imports(); }};
+  return {
+      [this] {
+        if (imports_) {
+          imports_->fetch();
+        }
+      },
+      [this](python::ThreadKey thread) {
+        return imports_of([&](python::ImportChainReader& reader) { return reader.chain(thread); });
+      },
+      [this](python::ThreadKey thread) {
+        return imports_of(
+            [&](python::ImportChainReader& reader) { return reader.chain_with_past(thread); });
+      },
+      [this] { return corrected_imports(); }};
 }
 
 Imports Program::imports_of(

@@ -83,7 +83,6 @@ class Program {
   std::optional<python::ImportChainReader> imports_;
   PythonEnd python_;
   Clock::time_point next_preparation_{};
-  std::chrono::milliseconds pause_of_preparation_{4};
   bool python_found_ = false;
   bool started_ = false;  // all that belongs to the start is mapped
 

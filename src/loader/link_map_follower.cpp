@@ -59,14 +59,16 @@ LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
   std::vector<Range> ranges = {{r_debug, debug_words * memory.word()}};
   if (!known_.empty()) {
     ranges.push_back({known_.back().raw.address, record_words * memory.word()});
+    if (spaces_) {
+      ranges.push_back(*spaces_);
+    }
   }
   const auto pieces = memory.bytes_of(ranges);
-  seen_ = {r_debug,
-           to_words(pieces[0], memory.word()),
-           known_.empty() ? std::vector<std::uint64_t>() : to_words(pieces[1], memory.word()),
-           false,
-           {},
-           {}};
+  const auto words = [&](std::size_t piece) {
+    return piece < pieces.size() ? to_words(pieces[piece], memory.word())
+                                 : std::vector<std::uint64_t>();
+  };
+  seen_ = {r_debug, words(0), words(1), words(2), false, 0, {}, {}};
   if (seen_.debug.empty()) {
     return Sight::at_work;
   }
@@ -82,12 +84,15 @@ LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
   if (!calibrated_ && !calibrate(r_debug)) {
     return Sight::at_work;
   }
-  return has_only_grown() && walk_end(memory) ? Sight::grown : Sight::changed;
+  seen_.grown = has_only_grown() && (count_end() || walk_end(memory, most_new));
+  return seen_.grown ? Sight::grown : Sight::changed;
 }
 
 std::optional<LinkMapChange> LinkMapFollower::take() {
   SteadyMemory memory(process_, elf_class_);
-  auto change = seen_.grown ? std::optional(take_end(memory)) : look_at_all(memory);
+  const bool grown = seen_.grown && (seen_.ahead == 0 || walk_end(memory, seen_.ahead));
+  auto change = grown ? std::optional(take_end(memory)) : look_at_all(memory);
+  counts_ = change && loader_count() == known_.size();
   since_ = change ? Since::nothing : Since::anything;
   return change;
 }
@@ -104,25 +109,39 @@ bool LinkMapFollower::has_only_grown() const {
   }
   const RawEntry& last = known_.back().raw;
   return seen_.last[0] == last.bias && seen_.last[1] == last.name &&
-         seen_.last[2] == last.dynamic && (private_word_ == 0 || spaces_);
+         seen_.last[2] == last.dynamic && (private_word_ == 0 || (spaces_ && !has_spaces()));
 }
 
-// The records behind the last known one. glibc links the first object of its next change before it
-// tells of that change: later they would be too many.
-bool LinkMapFollower::walk_end(SteadyMemory& memory) {
-  for (std::uint64_t at = first_new(); at != 0;) {
+// ld.so's variable begins with the first namespace, and that with its first record and how many
+// there are: struct link_namespaces of sysdeps/generic/ldsodefs.h.
+std::optional<std::size_t> LinkMapFollower::loader_count() const {
+  const auto& variable = seen_.variable;
+  const bool counts = variable.size() > 1 && variable[0] == seen_.debug[1];
+  return counts ? std::optional<std::size_t>(variable[1] & int_part) : std::nullopt;
+}
+
+// Where that count has been right, the records need not be looked at before the thread runs on. But
+// then it has to be known how many they are: glibc links the first object of its next change before
+// it tells of that change.
+bool LinkMapFollower::count_end() {
+  const auto count = counts_ ? loader_count() : std::nullopt;
+  if (!count || *count < known_.size() || *count - known_.size() > most_new) {
+    return false;
+  }
+  seen_.ahead = *count - known_.size();
+  return (seen_.ahead == 0) == (first_new() == 0);
+}
+
+// The records behind the last known one: all that there are, or so many.
+bool LinkMapFollower::walk_end(SteadyMemory& memory, std::size_t most) {
+  for (std::uint64_t at = first_new(); at != 0 && seen_.came.size() < most;) {
     std::vector<Range> ranges = {{at, record_words * memory.word()}};
     if (private_word_ != 0) {
       ranges.push_back(private_tail(at, private_word_, memory.word()));
     }
-    const bool looks_for_spaces = spaces_ && seen_.came.empty();
-    if (looks_for_spaces) {
-      ranges.push_back(*spaces_);
-    }
     auto pieces = memory.bytes_of(ranges);
     const auto word = to_words(pieces[0], memory.word());
-    if (word.empty() || seen_.came.size() == most_new ||
-        (looks_for_spaces && has_spaces(to_words(pieces.back(), memory.word())))) {
+    if (word.empty()) {
       return false;
     }
     const RawEntry entry{at, 0, word[0], word[1], word[2], word[5], word[6], word[7]};
@@ -130,15 +149,14 @@ bool LinkMapFollower::walk_end(SteadyMemory& memory) {
     seen_.tails.push_back(private_word_ != 0 ? std::move(pieces[1]) : "");
     at = word[next_word];
   }
-  seen_.grown = true;
-  return true;
+  return seen_.came.size() < most_new && (seen_.ahead == 0 || seen_.came.size() == seen_.ahead);
 }
 
 // Some that the first one's r_debug does not lead to, or what tells of them could not be read.
-bool LinkMapFollower::has_spaces(const std::vector<std::uint64_t>& variable) const {
-  return variable.empty() ||
-         !spaces_in(variable, spaces_->address, seen_.debug, elf_class_ == ElfClass::elf32 ? 4 : 8)
-              .empty();
+bool LinkMapFollower::has_spaces() const {
+  const std::size_t word = elf_class_ == ElfClass::elf32 ? 4 : 8;
+  return seen_.variable.empty() ||
+         !spaces_in(seen_.variable, spaces_->address, seen_.debug, word).empty();
 }
 
 LinkMapChange LinkMapFollower::take_end(SteadyMemory& memory) {

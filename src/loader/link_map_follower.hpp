@@ -57,7 +57,8 @@ class LinkMapFollower {
     changed   ///< take() is to be called before the loader goes on
   };
 
-  /// One system call, where the lists have grown one more for each new object.
+  /// One system call; where the lists have grown and the loader does not count its objects, one
+  /// more for each new one.
   Sight glance(std::uint64_t r_debug);
 
   /// What has changed, after a glance that has not found the loader at work. nullopt: the lists
@@ -85,9 +86,11 @@ class LinkMapFollower {
 
   struct Glance {
     std::uint64_t r_debug = 0;
-    std::vector<std::uint64_t> debug;  // of the base namespace, from r_version on
-    std::vector<std::uint64_t> last;   // of the last known record
+    std::vector<std::uint64_t> debug;     // of the base namespace, from r_version on
+    std::vector<std::uint64_t> last;      // of the last known record
+    std::vector<std::uint64_t> variable;  // of spaces_
     bool grown = false;
+    std::size_t ahead = 0;           // new records that are not walked yet
     std::vector<Known> came;         // without names
     std::vector<std::string> tails;  // their private fields
   };
@@ -97,8 +100,10 @@ class LinkMapFollower {
   bool calibrate(std::uint64_t r_debug);
   void note_state(std::uint64_t state);
   bool has_only_grown() const;
-  bool walk_end(SteadyMemory& memory);
-  bool has_spaces(const std::vector<std::uint64_t>& variable) const;
+  bool has_spaces() const;
+  std::optional<std::size_t> loader_count() const;
+  bool count_end();
+  bool walk_end(SteadyMemory& memory, std::size_t most);
   LinkMapChange take_end(SteadyMemory& memory);
   std::optional<LinkMapChange> look_at_all(SteadyMemory& memory);
   /// `tails` of the private fields, in the same order; empty: not read yet.
@@ -116,6 +121,7 @@ class LinkMapFollower {
   std::uint64_t loader_ = 0;     // its record
   std::optional<Range> spaces_;  // where unchained namespaces lie
   Since since_ = Since::anything;
+  bool counts_ = false;  // the loader has counted right
   bool stamped_ = false;
   std::uint32_t stamp_ = 0;
   Glance seen_;

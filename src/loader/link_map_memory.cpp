@@ -35,6 +35,7 @@ Range next_piece(const TextWish& wish, std::string_view known) {
 std::vector<std::uint64_t> to_words(std::string_view bytes, std::size_t word) {
   const ByteView view(bytes);
   std::vector<std::uint64_t> values;
+  values.reserve(bytes.size() / word);
   for (std::size_t at = 0; at + word <= bytes.size(); at += word) {
     values.push_back(word == 4 ? view.get<std::uint32_t>(at).value_or(0)
                                : view.get<std::uint64_t>(at).value_or(0));

@@ -73,14 +73,14 @@ class ImportChainReader::Reading {
 
   std::size_t incomplete() const { return incomplete_; }
 
-  bool prepare() {
+  bool prepare(ThreadKey thread) {
     if (runtimes_.empty()) {
       find_runtimes();
     } else if (stacks_.empty()) {
       restart();
       locate_runtimes();
       for (auto& stack : stacks_) {
-        stack.prepare();
+        stack.prepare(thread);
       }
     }
     return !stacks_.empty();
@@ -159,13 +159,12 @@ ImportChainReader::~ImportChainReader() = default;
 ImportChainReader::ImportChainReader(ImportChainReader&&) noexcept = default;
 ImportChainReader& ImportChainReader::operator=(ImportChainReader&&) noexcept = default;
 
-std::vector<ImportStep> ImportChainReader::chain(pid_t thread, std::uint64_t thread_pointer) {
-  return reading_->chain({thread, thread_pointer});
+std::vector<ImportStep> ImportChainReader::chain(ThreadKey thread) {
+  return reading_->chain(thread);
 }
 
-std::vector<ImportStep> ImportChainReader::chain_with_past(pid_t thread,
-                                                           std::uint64_t thread_pointer) {
-  return reading_->chain_with_past({thread, thread_pointer});
+std::vector<ImportStep> ImportChainReader::chain_with_past(ThreadKey thread) {
+  return reading_->chain_with_past(thread);
 }
 
 std::optional<std::vector<ImportStep>> ImportChainReader::corrected() {
@@ -176,8 +175,8 @@ void ImportChainReader::fetch() {
   reading_->fetch();
 }
 
-bool ImportChainReader::prepare() {
-  return reading_->prepare();
+bool ImportChainReader::prepare(ThreadKey thread) {
+  return reading_->prepare(thread);
 }
 
 std::size_t ImportChainReader::incomplete_chains() const {

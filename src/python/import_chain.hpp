@@ -5,7 +5,7 @@
 #include "tracso/import_step.hpp"
 #include "tracso/target.hpp"
 
-#include <sys/types.h>
+#include "python/thread_key.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,21 +30,21 @@ class ImportChainReader {
   ImportChainReader& operator=(ImportChainReader&&) noexcept;
 
   /// Looks for the Python ahead of the first chain, in a process that may run meanwhile. true: it
-  /// is found and has begun to work, so that there is nothing more to prepare.
-  bool prepare();
+  /// is found and has begun to work, so that there is nothing more to prepare. Of that thread the
+  /// first chain will probably be.
+  bool prepare(ThreadKey thread);
 
   /// Fetches now what the next chain will probably ask for: it is told of the memory as it is now.
   void fetch();
 
   /// The imports under way in that thread, outermost first; empty: no Python, none that runs in
   /// this thread, or no import. The thread must stand still meanwhile, or be busy in C code that
-  /// does not return. `thread` is its kernel
-  /// thread id, `thread_pointer` the register by which it finds its own memory (fs_base,
-  /// tpidr_el0); 0: not known, then a Python before 3.11 is read only if it has one thread.
-  std::vector<ImportStep> chain(pid_t thread, std::uint64_t thread_pointer);
+  /// does not return. Without its thread pointer a Python before 3.11 is read only if it has one
+  /// thread.
+  std::vector<ImportStep> chain(ThreadKey thread);
 
   /// The same in less time, of a thread that stands still; probably: see corrected().
-  std::vector<ImportStep> chain_with_past(pid_t thread, std::uint64_t thread_pointer);
+  std::vector<ImportStep> chain_with_past(ThreadKey thread);
 
   /// After that, when the thread runs again in C code that does not return soon. nullopt: the chain
   /// was right; else what it is now, where it can still be told.

@@ -1,19 +1,22 @@
 // One reading goes over the stack three times, so that what each pass needs can be fetched at once:
 // the frames; their code objects, which tell the roles; and of the few frames that asked for an
-// import, the line and the name of their module. Nothing is kept between two readings but where
-// the runtime lies, the hash of "__name__", and which code objects are importlib's: these live as
-// long as the interpreter. A module's code does not, and its place may soon hold another's. Which
-// places were read is kept too: the next reading begins by reading them all again, in one go.
+// import, the line and the name of their module. Which places were read is kept: the next reading
+// begins by reading them all again, in one go.
 //
-// Where the thread must not wait, the bytes of the last reading are kept as well. A frame that was
-// there before, with the same code and globals, is probably the same call, and most of a stack is.
-// Not for certain: code that is dropped may leave its place to other code, in a frame at the same
-// place. So all that is taken from the last reading is read again when the thread runs on.
+// Where the thread must not wait, what was made of the last stack is kept as well, with the bytes
+// that it was made of. A call is under way still as long as the ones around it are: so the frames
+// that begin the stack as they began the last one, with the same code and globals, are probably the
+// same calls, and most of a stack is. Not for certain: code that is dropped may leave its place to
+// other code, in a frame at the same place. So those bytes are compared when the thread runs on.
+//
+// Otherwise nothing is kept between two readings but where the runtime lies, the hash of
+// "__name__", and which code objects are importlib's: these live as long as the interpreter.
 
 #include "python/import_stack.hpp"
 
 #include "python/memory_locate.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -22,54 +25,82 @@ namespace {
 
 constexpr std::size_t most_frames = 10000;
 constexpr std::size_t most_steps = 200;
+constexpr std::size_t most_evidence = std::size_t{8} << 20;
 // How much of an object is fetched ahead.
-constexpr std::uint64_t code_bytes = 160, text_bytes = 128, table_bytes = 512;
+constexpr std::uint64_t code_bytes = 160, text_bytes = 128, table_bytes = 2048;
+// Some of the interpreter's own frames lie on the thread's stack (3.11 and later), not far from
+// where it calls dlopen.
+constexpr std::uint64_t stack_bytes = 4096;
 constexpr std::array wanted_names = {Name::module_name};
 // The dict of sys has about a hundred names.
 constexpr std::uint64_t largest_teacher = 4096;
 
 }  // namespace
 
-const ImportStack::PastFrame* ImportStack::seen_before(const Frame& frame) const {
-  const auto found = past_.find(frame.address);
-  const bool same = found != past_.end() && found->second.code == frame.code &&
-                    found->second.globals == frame.globals;
-  return same ? &found->second : nullptr;
-}
-
-void ImportStack::trust_if(bool seen_before) {
-  memory_.trust(believes_ && seen_before ? MemoryReader::Trust::confirmed
-                                         : MemoryReader::Trust::not_yet);
-}
-
-void ImportStack::trust_local_of(const Frame& frame, std::uint64_t local) {
-  const auto* past = seen_before(frame);
-  trust_if(past != nullptr && past->local == local);
-}
-
-// Frames are read anew in any case, and what is in them.
-std::uint64_t ImportStack::local_of(const Frame& frame) {
-  memory_.trust(MemoryReader::Trust::never);
-  return first_local(objects_, frame);
-}
-
-void ImportStack::remember_frames() {
-  past_.clear();
-  for (const auto& frame : frames_) {
-    const bool imports = codes_[frame.code].role == FrameRole::import;
-    past_[frame.address] = {frame.code, frame.globals, imports ? local_of(frame) : 0};
-  }
-}
-
-bool ImportStack::read_frames(ThreadKey thread) {
-  memory_.trust(MemoryReader::Trust::never);
-  frames_.clear();
+std::vector<Frame> ImportStack::read_frames(ThreadKey thread) {
+  memory_.keep(true);
+  std::vector<Frame> frames;
   for (const auto state : thread_states(objects_, runtime_, thread)) {
-    const auto stack = read_stack(objects_, state, most_frames - frames_.size());
+    const auto stack = read_stack(objects_, state, most_frames - frames.size());
     complete_ = complete_ && stack.whole;
-    frames_.insert(frames_.end(), stack.frames.rbegin(), stack.frames.rend());
+    frames.insert(frames.end(), stack.frames.rbegin(), stack.frames.rend());
   }
-  return !frames_.empty();
+  memory_.keep(false);
+  return frames;
+}
+
+// A call that has gone on since is the innermost one of those that have not ended.
+std::size_t ImportStack::calls_as_before(const std::vector<Frame>& frames) const {
+  const std::size_t most = supposes_ ? std::min(frames.size(), calls_.size()) : 0;
+  for (std::size_t i = 0; i < most; ++i) {
+    const Frame &before = calls_[i].frame, &now = frames[i];
+    if (before.address != now.address || before.code != now.code || before.globals != now.globals ||
+        calls_[i].code->role == FrameRole::unknown) {
+      return i;
+    }
+    if (before.instruction != now.instruction) {
+      return i + 1;
+    }
+  }
+  return most;
+}
+
+void ImportStack::renew_calls(const std::vector<Frame>& frames) {
+  calls_.resize(calls_as_before(frames));
+  if (!calls_.empty()) {
+    const std::size_t last = calls_.size() - 1;
+    if (calls_[last].frame.instruction != frames[last].instruction) {
+      calls_[last].line.reset();
+    }
+  }
+  codes_.clear();
+  evidence_bytes_ = 0;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    Call& call = calls_[i];
+    call.frame = frames[i];
+    evidence_bytes_ += call.of_name.size() + call.of_table.size();
+    if (codes_.emplace(call.frame.code, call.code).second) {
+      evidence_bytes_ += call.code->of_words.size();
+      suppose(*call.code);
+    }
+  }
+  for (std::size_t i = calls_.size(); i < frames.size(); ++i) {
+    calls_.emplace_back().frame = frames[i];
+  }
+}
+
+std::vector<Frame> ImportStack::frames() const {
+  std::vector<Frame> frames;
+  frames.reserve(calls_.size());
+  for (const Call& call : calls_) {
+    frames.push_back(call.frame);
+  }
+  return frames;
+}
+
+// A hostile stack must not fill our memory: with so much nothing is supposed the next time.
+Evidence* ImportStack::room_for(Evidence& evidence) const {
+  return evidence_bytes_ < most_evidence ? &evidence : nullptr;
 }
 
 ImportStack::Parts ImportStack::parts_of(std::uint64_t code) {
@@ -87,72 +118,121 @@ bool ImportStack::is_code(std::uint64_t object) {
   return type != 0 && type == code_type_;
 }
 
-ImportStack::CodeFacts ImportStack::facts_of(std::uint64_t code, const Parts& parts) {
-  const auto file = is_code(code) ? objects_.text(parts[0]) : std::nullopt;
-  const auto function = file ? objects_.text(parts[1]) : std::nullopt;
-  if (!function) {
-    return {};
+void ImportStack::suppose(const CodeFacts& facts) {
+  memory_.suppose(facts.of_parts);
+  if (!facts.lasts) {
+    memory_.suppose(facts.of_words);
   }
-  return {frame_role(*file, *function), *file};
+}
+
+// Of importlib's code it is enough that it consists of the same parts.
+ImportStack::Code ImportStack::known_code(std::uint64_t code) {
+  const auto known = importlib_.find(code);
+  if (known == importlib_.end()) {
+    return nullptr;
+  }
+  if (supposes_) {
+    suppose(*known->second);
+    return known->second;
+  }
+  return known->second->parts == parts_of(code) ? known->second : nullptr;
+}
+
+ImportStack::Code ImportStack::read_code(std::uint64_t code) {
+  auto facts = std::make_shared<CodeFacts>();
+  memory_.note(room_for(facts->of_parts));
+  facts->parts = parts_of(code);
+  memory_.note(room_for(facts->of_words));
+  const auto file = is_code(code) ? objects_.text(facts->parts[0]) : std::nullopt;
+  const auto function = file ? objects_.text(facts->parts[1]) : std::nullopt;
+  memory_.note(nullptr);
+  evidence_bytes_ += facts->of_words.size();
+  if (function) {
+    facts->role = frame_role(*file, *function);
+    facts->file = *file;
+    facts->lasts = facts->role >= FrameRole::machinery && file->starts_with("<frozen importlib._");
+  }
+  return facts;
 }
 
 void ImportStack::read_codes() {
-  codes_.clear();
-  for (const auto& frame : frames_) {
-    auto& facts = codes_[frame.code];
-    facts.seen_before = facts.seen_before || seen_before(frame) != nullptr;
-  }
-  for (const auto& [code, facts] : codes_) {
-    trust_if(facts.seen_before);
-    memory_.plan(code, code_bytes);
+  std::vector<std::uint64_t> unknown;
+  for (const Call& call : calls_) {
+    if (codes_.count(call.frame.code) == 0) {
+      memory_.plan(supposes_ && importlib_.count(call.frame.code) != 0 ? 0 : call.frame.code,
+                   code_bytes);
+    }
   }
   memory_.fetch();
-  std::vector<std::pair<std::uint64_t, Parts>> unknown;
-  for (auto& [code, facts] : codes_) {
-    trust_if(facts.seen_before);
-    const auto parts = parts_of(code);
-    const auto known = importlib_.find(code);
-    if (known != importlib_.end() && known->second.parts == parts) {
-      facts.role = known->second.role;
-    } else {
-      unknown.emplace_back(code, parts);
+  for (const Call& call : calls_) {
+    const auto [place, is_new] = codes_.try_emplace(call.frame.code);
+    if (!is_new) {
+      continue;
+    }
+    place->second = known_code(call.frame.code);
+    if (place->second == nullptr) {
+      unknown.push_back(call.frame.code);
+      const auto parts = parts_of(call.frame.code);
       memory_.plan(parts[0], text_bytes);
       memory_.plan(parts[1], text_bytes);
     }
   }
   memory_.fetch();
-  for (const auto& [code, parts] : unknown) {
-    auto& facts = codes_[code];
-    trust_if(facts.seen_before);
-    facts = facts_of(code, parts);
-    if (facts.role >= FrameRole::machinery && facts.file.starts_with("<frozen importlib._")) {
-      importlib_[code] = {parts, facts.role};
+  for (const std::uint64_t code : unknown) {
+    auto facts = read_code(code);
+    if (facts->lasts) {
+      importlib_[code] = facts;
     }
-    complete_ = complete_ && facts.role != FrameRole::unknown;
+    complete_ = complete_ && facts->role != FrameRole::unknown;
+    codes_[code] = std::move(facts);
+  }
+  for (Call& call : calls_) {
+    call.code = codes_[call.frame.code];
   }
 }
 
-std::string ImportStack::name_told_by(std::size_t index) {
-  const auto& frame = frames_[index];
-  auto object = local_of(frame);
-  trust_local_of(frame, object);
-  if (codes_[frame.code].role != FrameRole::import) {
-    object = objects_.instance_attribute(object, Name::name).object;
+// Read anew: frames are in any case, and what is in them.
+void ImportStack::read_local(Call& call) {
+  memory_.keep(true);
+  const auto local = first_local(objects_, call.frame);
+  memory_.keep(false);
+  if (local != call.local) {
+    call.local = local;
+    call.name.reset();
   }
-  auto name = object == 0 ? std::nullopt : objects_.text(object);
-  complete_ = complete_ && name.has_value();
-  return name.value_or("");
+}
+
+std::optional<std::string> ImportStack::read_name(const Call& call) {
+  const bool is_name = call.code->role == FrameRole::import;
+  const auto object =
+      is_name ? call.local : objects_.instance_attribute(call.local, Name::name).object;
+  return object == 0 ? std::nullopt : objects_.text(object);
+}
+
+std::string ImportStack::name_told_by(std::size_t index) {
+  Call& call = calls_[index];
+  read_local(call);
+  if (call.name) {
+    memory_.suppose(call.of_name);
+    return *call.name;
+  }
+  call.of_name = {};
+  memory_.note(room_for(call.of_name));
+  call.name = read_name(call);
+  memory_.note(nullptr);
+  evidence_bytes_ += call.of_name.size();
+  complete_ = complete_ && call.name;
+  return call.name.value_or("");
 }
 
 std::vector<FrameRole> ImportStack::read_roles() {
   std::vector<FrameRole> roles;
-  roles.reserve(frames_.size());
-  for (const auto& frame : frames_) {
-    roles.push_back(codes_[frame.code].role);
-    if (roles.back() == FrameRole::import) {
-      const auto name = local_of(frame);
-      trust_local_of(frame, name);
-      memory_.plan(name, text_bytes);  // it will be asked for
+  roles.reserve(calls_.size());
+  for (Call& call : calls_) {
+    roles.push_back(call.code->role);
+    if (roles.back() == FrameRole::import && !call.name) {
+      read_local(call);
+      memory_.plan(call.local, text_bytes);  // it will be asked for
     }
   }
   memory_.fetch();
@@ -181,17 +261,17 @@ void ImportStack::fetch_askers(const std::vector<PlannedStep>& planned) {
     if (!step.asker) {
       continue;
     }
-    const auto& frame = frames_[*step.asker];
-    trust_objects_of(frame);
-    memory_.plan(parts_of(frame.code)[2], table_bytes);
+    const Call& call = calls_[*step.asker];
+    if (!call.table) {
+      memory_.plan(call.code->parts[2], table_bytes);
+    }
     if (!step.is_body) {
-      memory_.trust(MemoryReader::Trust::never);  // a dict changes
-      objects_.plan_dict(frame.globals);
-      askers.push_back(&frame);
+      objects_.plan_dict(call.frame.globals);
+      askers.push_back(&call.frame);
     }
   }
   memory_.fetch();
-  memory_.trust(MemoryReader::Trust::never);
+  memory_.keep(true);  // a dict changes
   for (const auto* frame : askers) {
     objects_.plan_keys(frame->globals);
   }
@@ -204,32 +284,52 @@ void ImportStack::fetch_askers(const std::vector<PlannedStep>& planned) {
     objects_.plan_entry(frame->globals, Name::module_name);
   }
   memory_.fetch();
+  memory_.keep(false);
 }
 
 // __name__ of the globals; empty: it has none.
 std::string ImportStack::module_of(const Frame& frame) {
-  memory_.trust(MemoryReader::Trust::never);
+  memory_.keep(true);
   const auto found = objects_.find(frame.globals, Name::module_name);
-  return found.object == 0 ? "" : objects_.text(found.object).value_or("");
+  auto name = found.object == 0 ? std::nullopt : objects_.text(found.object);
+  memory_.keep(false);
+  return name.value_or("");
+}
+
+std::uint32_t ImportStack::line_of(Call& call) {
+  if (call.table) {
+    memory_.suppose(call.of_table);
+  } else {
+    call.of_table = {};
+    memory_.note(room_for(call.of_table));
+    call.table = line_table(objects_, call.frame.code);
+    memory_.note(nullptr);
+    evidence_bytes_ += call.of_table.size();
+  }
+  if (!call.line) {
+    call.line = call.table ? current_line(objects_, call.frame, *call.table) : 0;
+  }
+  return *call.line;
 }
 
 ImportStep ImportStack::step_of(const PlannedStep& planned) {
   ImportStep step;
   step.module = planned.module;
   if (planned.asker) {
-    const auto& frame = frames_[*planned.asker];
-    trust_objects_of(frame);
-    step.file = codes_[frame.code].file;
-    step.line = current_line(objects_, frame);
+    Call& call = calls_[*planned.asker];
+    step.file = call.code->file;
+    step.line = line_of(call);
     // importlib has given a module that name; of other code only its globals know theirs.
-    step.importer = planned.is_body && !planned.around.empty() ? planned.around : module_of(frame);
+    step.importer =
+        planned.is_body && !planned.around.empty() ? planned.around : module_of(call.frame);
   }
   step.importer = step.importer.empty() ? planned.around : step.importer;
   return step;
 }
 
-void ImportStack::prepare() {
+void ImportStack::prepare(ThreadKey thread) {
   learn_names();
+  chain(thread);
 }
 
 void ImportStack::fetch() {
@@ -238,14 +338,16 @@ void ImportStack::fetch() {
 }
 
 std::vector<ImportStep> ImportStack::chain(ThreadKey thread) {
-  believes_ = false;
+  supposes_ = false;
   return read_chain(thread);
 }
 
 std::vector<ImportStep> ImportStack::chain_with_past(ThreadKey thread, ReadLimits limits) {
-  objects_.restart_with_past(limits);
+  objects_.restart(limits);
+  objects_.plan_types();
+  memory_.plan(thread.stack, stack_bytes);
   memory_.prefetch();
-  believes_ = true;
+  supposes_ = evidence_bytes_ < most_evidence;
   return read_chain(thread);
 }
 
@@ -253,14 +355,13 @@ std::optional<std::vector<ImportStep>> ImportStack::corrected(ThreadKey thread) 
   if (memory_.confirm()) {
     return std::nullopt;
   }
-  const auto stood = frames_;
+  const auto stood = frames();
   objects_.forget_objects();
   auto steps = chain(thread);
   const bool whole = complete_;
-  bool stands = frames_ == stood;
+  bool stands = frames() == stood;
   objects_.forget_objects();
-  read_frames(thread);
-  stands = stands && frames_ == stood;
+  stands = stands && read_frames(thread) == stood;
   complete_ = whole && stands;
   if (!stands) {
     steps.clear();  // they are of another moment
@@ -270,20 +371,19 @@ std::optional<std::vector<ImportStep>> ImportStack::corrected(ThreadKey thread) 
 
 std::vector<ImportStep> ImportStack::read_chain(ThreadKey thread) {
   complete_ = true;
-  if (!read_frames(thread)) {
+  renew_calls(read_frames(thread));
+  if (calls_.empty()) {
     return {};
   }
   read_codes();
   const auto roles = read_roles();
-  memory_.trust(MemoryReader::Trust::not_yet);
   learn_names();
-  const auto planned = plan_steps(roles, [this](std::size_t frame) { return name_told_by(frame); });
+  const auto planned = plan_steps(roles, [this](std::size_t call) { return name_told_by(call); });
   fetch_askers(planned);
   std::vector<ImportStep> steps;
   for (const auto& step : planned) {
     steps.push_back(step_of(step));
   }
-  remember_frames();
   complete_ = complete_ && !memory_.exhausted();
   return shorten(std::move(steps), most_steps);
 }

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,8 +24,9 @@ class ImportStack {
   ImportStack(MemoryReader& memory, std::uint64_t runtime, const Layout& layout)
       : memory_(memory), objects_(memory, layout), runtime_(runtime) {}
 
-  /// Reads ahead of the first chain what all of them need, in a process that may run meanwhile.
-  void prepare();
+  /// Reads ahead of the first chain what all of them need, and what it may find of that thread, in
+  /// a process that may run meanwhile: nothing of it is used unasked.
+  void prepare(ThreadKey thread);
 
   /// Begins a new reading with what the last one asked for. To be called before each chain.
   void fetch();
@@ -33,13 +35,13 @@ class ImportStack {
   /// of this runtime.
   std::vector<ImportStep> chain(ThreadKey thread);
 
-  /// The same in less time: only its frames are read, and the objects of frames that the last chain
-  /// did not have. Of the others it is believed that they are as they were: corrected() has to be
-  /// asked whether that is so.
+  /// The same in less time: only its frames are read, and what calls refer to that the last chain
+  /// did not have. Of the others it is supposed that it is as it was: corrected() has to be asked
+  /// whether that is so.
   std::vector<ImportStep> chain_with_past(ThreadKey thread, ReadLimits limits);
 
   /// After chain_with_past(), when the thread runs again, but in C code that does not return soon.
-  /// nullopt: what was believed is so, and therefore was so when the thread stood; for it keeps
+  /// nullopt: what was supposed is so, and therefore was so when the thread stood; for it keeps
   /// what its frames refer to. Else the chain as it is now; where the thread has gone on meanwhile
   /// that is another one: then it is empty and counts as incomplete.
   std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
@@ -50,55 +52,61 @@ class ImportStack {
  private:
   using Parts = std::array<std::uint64_t, 3>;  // addresses of file, name and line table
 
-  // A code object of importlib, and what it must still be made of.
-  struct KnownCode {
-    Parts parts{};
-    FrameRole role = FrameRole::unknown;
-  };
-
+  // What was made of a code object, and of which bytes.
   struct CodeFacts {
     FrameRole role = FrameRole::unknown;
     std::string file;
-    bool seen_before = false;  // in the last chain
+    Parts parts{};
+    Evidence of_parts, of_words;
+    bool lasts = false;  // importlib's: it lives as long as the interpreter
   };
 
-  // A frame of the last chain.
-  struct PastFrame {
-    std::uint64_t code = 0, globals = 0, local = 0;
+  using Code = std::shared_ptr<const CodeFacts>;
+
+  // What was made of a frame.
+  struct Call {
+    Frame frame;
+    Code code;
+    std::uint64_t local = 0;          // the first one; 0: not asked for
+    std::optional<std::string> name;  // that it tells
+    std::optional<LineTable> table;
+    std::optional<std::uint32_t> line;
+    Evidence of_name, of_table;
   };
 
   std::vector<ImportStep> read_chain(ThreadKey thread);
-  bool read_frames(ThreadKey thread);
-  const PastFrame* seen_before(const Frame& frame) const;
-  void trust_if(bool seen_before);
-
-  void trust_objects_of(const Frame& frame) { trust_if(seen_before(frame) != nullptr); }
-
-  void trust_local_of(const Frame& frame, std::uint64_t local);
-  std::uint64_t local_of(const Frame& frame);
-  void remember_frames();
+  std::vector<Frame> read_frames(ThreadKey thread);
+  void renew_calls(const std::vector<Frame>& frames);
+  std::size_t calls_as_before(const std::vector<Frame>& frames) const;
   void read_codes();
+  Code known_code(std::uint64_t code);
+  void suppose(const CodeFacts& facts);
   Parts parts_of(std::uint64_t code);
   bool is_code(std::uint64_t object);
-  CodeFacts facts_of(std::uint64_t code, const Parts& parts);
+  Code read_code(std::uint64_t code);
   std::vector<FrameRole> read_roles();
+  void read_local(Call& call);
   void learn_names();
-  std::string name_told_by(std::size_t frame);
+  std::string name_told_by(std::size_t call);
+  std::optional<std::string> read_name(const Call& call);
   void fetch_askers(const std::vector<PlannedStep>& planned);
   std::string module_of(const Frame& frame);
+  std::uint32_t line_of(Call& call);
   ImportStep step_of(const PlannedStep& planned);
+  std::vector<Frame> frames() const;
+  Evidence* room_for(Evidence& evidence) const;
 
   MemoryReader& memory_;
   Objects objects_;
   std::uint64_t runtime_;
   std::uint64_t code_type_ = 0;
   bool names_learnt_ = false;
-  std::unordered_map<std::uint64_t, KnownCode> importlib_;  // by address
-  std::unordered_map<std::uint64_t, PastFrame> past_;       // by address
-  bool believes_ = false;
-  // Of the reading under way, outermost first.
-  std::vector<Frame> frames_;
-  std::unordered_map<std::uint64_t, CodeFacts> codes_;
+  std::unordered_map<std::uint64_t, Code> importlib_;  // by address
+  bool supposes_ = false;
+  // Of the last reading, or of the one under way; outermost first.
+  std::vector<Call> calls_;
+  std::unordered_map<std::uint64_t, Code> codes_;  // of these calls, by address
+  std::size_t evidence_bytes_ = 0;
   bool complete_ = true;
 };
 

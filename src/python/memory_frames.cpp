@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 namespace tracso::python {
 namespace {
@@ -60,6 +61,26 @@ std::vector<std::uint64_t> states_of(const std::vector<ThreadState>& states, Thr
   const bool unknowable = thread.pointer == 0 && states.size() == 1 && states[0].native_id == 0;
   return found.empty() && unknowable ? std::vector{states[0].address} : found;
 }
+
+// Notices when a list leads back into itself, at the latest after twice its length (R. P. Brent,
+// 1980): what torn or hostile memory may do.
+class CycleGuard {
+ public:
+  bool comes_back(std::uint64_t address) {
+    if (address == mark_) {
+      return true;
+    }
+    if (++steps_ == limit_) {
+      mark_ = address;
+      limit_ *= 2;
+      steps_ = 0;
+    }
+    return false;
+  }
+
+ private:
+  std::uint64_t mark_ = 0, steps_ = 0, limit_ = 1;
+};
 
 // The beginning of a frame, read at once.
 class FrameHead {
@@ -163,7 +184,7 @@ Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit
   }
   Stack stack;
   FrameHead head(layout.frame);
-  std::unordered_set<std::uint64_t> seen;
+  CycleGuard guard;
   std::uint64_t page = 0;
   for (; at != 0; at = head.previous()) {
     if (at / page_bytes != page && !head.is_known(memory, at)) {
@@ -171,7 +192,7 @@ Stack read_stack(Objects& objects, std::uint64_t thread_state, std::size_t limit
       memory.plan(page * page_bytes, page_bytes);
       memory.fetch();
     }
-    if (stack.frames.size() == limit || !seen.insert(at).second || !head.read(memory, at)) {
+    if (stack.frames.size() == limit || guard.comes_back(at) || !head.read(memory, at)) {
       stack.whole = false;
       return stack;
     }
@@ -195,16 +216,25 @@ std::uint64_t first_local(Objects& objects, const Frame& frame) {
   return objects.memory().pointer(frame.address + objects.layout().frame.locals) & ~tag_bits;
 }
 
-std::uint32_t current_line(Objects& objects, const Frame& frame) {
+std::optional<LineTable> line_table(Objects& objects, std::uint64_t code) {
   auto& memory = objects.memory();
   const auto& layout = objects.layout().code;
-  const auto first_line = memory.value<std::uint32_t>(frame.code + layout.first_line);
-  const auto table =
-      objects.bytes(memory.pointer(frame.code + layout.line_table), longest_line_table);
+  const auto first_line = memory.value<std::uint32_t>(code + layout.first_line);
+  auto bytes = objects.bytes(memory.pointer(code + layout.line_table), longest_line_table);
+  return first_line && bytes ? std::optional(LineTable{*first_line, std::move(*bytes)})
+                             : std::nullopt;
+}
+
+std::uint32_t current_line(Objects& objects, const Frame& frame, const LineTable& table) {
   const auto offset = instruction_offset(objects, frame);
-  return first_line && table && offset
-             ? line_of_instruction(objects.layout().minor, *table, *first_line, *offset)
+  return offset
+             ? line_of_instruction(objects.layout().minor, table.bytes, table.first_line, *offset)
              : 0;
+}
+
+std::uint32_t current_line(Objects& objects, const Frame& frame) {
+  const auto table = line_table(objects, frame.code);
+  return table ? current_line(objects, frame, *table) : 0;
 }
 
 }  // namespace tracso::python

@@ -2,8 +2,7 @@
 // The Python stack of a thread: PyThreadState, its frames, their code objects.
 
 #include "python/memory_objects.hpp"
-
-#include <sys/types.h>
+#include "python/thread_key.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,12 +23,6 @@ struct ThreadState {
 
 /// Those of all interpreters of a runtime, newest first.
 std::vector<ThreadState> all_thread_states(Objects& objects, std::uint64_t runtime);
-
-/// How a thread is known to the kernel and to itself.
-struct ThreadKey {
-  pid_t id = 0;               ///< kernel thread id, as we see it
-  std::uint64_t pointer = 0;  ///< its thread pointer (fs_base, tpidr_el0); 0: not known
-};
 
 /// The PyThreadStates of a thread, one for each interpreter it is in, outermost first (an
 /// interpreter that another one made runs inside of it). Empty: it never ran Python.
@@ -59,7 +52,19 @@ std::optional<Frame> frame_at(Objects& objects, std::uint64_t address);
 /// The object in the frame's first local variable: the first argument. 0: unreadable.
 std::uint64_t first_local(Objects& objects, const Frame& frame);
 
-/// The current line of a frame; 0: not known.
+/// From the instructions of a code object to lines (python/line_tables.hpp).
+struct LineTable {
+  std::uint32_t first_line = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// That of a code object; nullopt: unreadable.
+std::optional<LineTable> line_table(Objects& objects, std::uint64_t code);
+
+/// The current line of a frame of that code; 0: not known.
+std::uint32_t current_line(Objects& objects, const Frame& frame, const LineTable& table);
+
+/// The same with the table of its code.
 std::uint32_t current_line(Objects& objects, const Frame& frame);
 
 }  // namespace tracso::python

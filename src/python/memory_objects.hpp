@@ -85,8 +85,10 @@ class Objects {
   /// The same, but keeps the hashes of names: they stay what they are as long as the interpreter
   /// lives, and so do the keys from which they were learnt if these are its own.
   void forget_objects();
-  /// A new pass that may believe the last one (MemoryReader::restart_with_past).
-  void restart_with_past(ReadLimits limits);
+  /// The same with limits of its own (MemoryReader::restart).
+  void restart(ReadLimits limits);
+  /// Says that the types will be asked for again that have been asked for so far.
+  void plan_types();
 
   /// ob_type; 0: unreadable.
   std::uint64_t type_of(std::uint64_t object);
@@ -168,6 +170,7 @@ class Objects {
   MemoryReader& memory_;
   Layout layout_;
   std::unordered_map<std::uint64_t, Name> names_;  // of key objects
+  std::vector<std::uint64_t> types_;  // of which the flags were asked for: the first few
   std::array<KnownKey, name_count> known_{};
 };
 

@@ -3,7 +3,6 @@
 #include "python/address_space.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -21,6 +20,21 @@ bool is_address(std::uint64_t address, std::uint64_t bytes) {
 }
 
 }  // namespace
+
+void Evidence::add(std::uint64_t address, std::span<const std::byte> bytes) {
+  places_.push_back({address, bytes.size()});
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+}
+
+std::vector<Evidence::Piece> Evidence::pieces() const {
+  std::vector<Piece> pieces;
+  std::size_t at = 0;
+  for (const Place& place : places_) {
+    pieces.push_back({place.address, std::span(bytes_).subspan(at, place.bytes)});
+    at += place.bytes;
+  }
+  return pieces;
+}
 
 MemoryReader::MemoryReader(const ProcessSource& process, ReadLimits limits)
     : process_(process), limits_(limits) {}
@@ -41,30 +55,31 @@ std::byte* MemoryReader::new_line() {
   return chunks_[chunk].get() + used_lines_++ % chunk_lines * line_bytes;
 }
 
+// Of a pass that has read nothing, what the one before asked for is remembered still.
 void MemoryReader::forget() {
   if (!lines_.empty()) {
     asked_before_.clear();
+    kept_before_.clear();
     for (const auto& [number, line] : lines_) {
-      if (asked_before_.size() == most_remembered) {
-        break;
-      }
-      if (line.asked && line.bytes != nullptr) {
+      if (line.asked && line.bytes != nullptr && asked_before_.size() < most_remembered) {
         asked_before_.push_back(number);
+      }
+      if (line.kept && kept_before_.size() < most_remembered) {
+        kept_before_.push_back(number);
       }
     }
   }
-  lines_.clear();
-  past_.clear();
-  begin(limits_);
+  drop();
 }
 
-void MemoryReader::begin(ReadLimits limits) {
-  limits_ = limits;
+void MemoryReader::drop() {
+  lines_.clear();
   planned_.clear();
-  beliefs_.clear();
+  supposed_.clear();
+  notes_ = nullptr;
+  keeps_ = false;
   used_lines_ = 0;
   last_number_ = 0;
-  trust_ = Trust::not_yet;
 }
 
 void MemoryReader::restart(ReadLimits limits) {
@@ -74,42 +89,9 @@ void MemoryReader::restart(ReadLimits limits) {
   exhausted_ = false;
 }
 
-void MemoryReader::restart_with_past(ReadLimits limits) {
-  std::swap(lines_, past_);
-  std::swap(chunks_, past_chunks_);
-  lines_.clear();
-  asked_before_.clear();
-  kept_before_.clear();
-  for (const auto& [number, line] : past_) {
-    if (line.kept && kept_before_.size() < most_remembered) {
-      kept_before_.push_back(number);
-    }
-  }
-  begin(limits);
-  bytes_ = 0;
-  exhausted_ = false;
-}
-
-void MemoryReader::trust(Trust trust) {
-  trust_ = trust;
-  last_number_ = 0;
-}
-
 void MemoryReader::prefetch() {
-  for (const auto number : kept_before_) {
-    if (lines_.count(number) == 0) {
-      planned_.push_back(number);
-    }
-  }
+  planned_.insert(planned_.end(), kept_before_.begin(), kept_before_.end());
   fetch();
-}
-
-bool MemoryReader::is_known(std::uint64_t number) const {
-  const auto known = lines_.find(number);
-  if (known != lines_.end() && (!known->second.believed || trust_ == Trust::confirmed)) {
-    return true;
-  }
-  return trust_ == Trust::confirmed && past_.count(number) != 0;
 }
 
 bool MemoryReader::knows(std::uint64_t address, std::uint64_t bytes) const {
@@ -120,18 +102,29 @@ bool MemoryReader::knows(std::uint64_t address, std::uint64_t bytes) const {
   return number > (address + bytes - 1) / line_bytes;
 }
 
+// What this pass has read itself may be as old as what is supposed, so all is read anew; the next
+// pass begins with what this one has kept all the same.
 bool MemoryReader::confirm() {
-  trust(Trust::not_yet);
-  const auto beliefs = std::exchange(beliefs_, {});
-  for (const Belief& belief : beliefs) {
-    plan(belief.address, belief.bytes);
+  auto supposed = std::exchange(supposed_, {});
+  std::sort(supposed.begin(), supposed.end());
+  supposed.erase(std::unique(supposed.begin(), supposed.end()), supposed.end());
+  forget();
+  std::vector<Evidence::Piece> pieces;
+  for (const Evidence* evidence : supposed) {
+    const auto more = evidence->pieces();
+    pieces.insert(pieces.end(), more.begin(), more.end());
+  }
+  for (const auto& piece : pieces) {
+    plan(piece.address, piece.bytes.size());
   }
   fetch();
-  return std::all_of(beliefs.begin(), beliefs.end(), [this](const Belief& belief) {
-    std::array<std::byte, line_bytes> now{};
-    const auto bytes = std::span(now).first(belief.bytes);
-    return read(belief.address, bytes) && std::equal(bytes.begin(), bytes.end(), belief.expected);
+  std::vector<std::byte> now;
+  const bool stands = std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
+    now.resize(piece.bytes.size());
+    return read(piece.address, now) && std::equal(now.begin(), now.end(), piece.bytes.begin());
   });
+  drop();
+  return stands;
 }
 
 void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {
@@ -146,15 +139,12 @@ void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void MemoryReader::fetch_as_before() {
-  for (const auto number : asked_before_) {
-    if (lines_.count(number) == 0) {
-      planned_.push_back(number);
-    }
-  }
+  planned_.insert(planned_.end(), asked_before_.begin(), asked_before_.end());
   fetch();
 }
 
 void MemoryReader::fetch() {
+  std::erase_if(planned_, [this](std::uint64_t number) { return is_known(number); });
   fetch_lines(planned_);
   planned_.clear();
 }
@@ -185,65 +175,43 @@ void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
   process_.read_memory(std::span(pieces));
   for (const auto& piece : pieces) {
     for (std::size_t at = 0; at < piece.into.size(); at += line_bytes) {
-      Line& line = lines_[(piece.address + at) / line_bytes];
-      line.bytes = piece.got ? piece.into.data() + at : nullptr;
-      line.believed = false;
+      lines_[(piece.address + at) / line_bytes].bytes =
+          piece.got ? piece.into.data() + at : nullptr;
     }
   }
 }
 
 // Nobody planned it. A page costs the system call that a line costs, and what is read next is
 // often beside it; lines that fill the room we have are not worth it.
-const MemoryReader::Line* MemoryReader::fetch_line(std::uint64_t number) {
+MemoryReader::Line* MemoryReader::fetch_line(std::uint64_t number) {
   std::vector<std::uint64_t> wanted{number};
   if (process_.may_read_ahead() && lines_.size() < limits_.lines / 4) {
     constexpr std::uint64_t page_lines = page_bytes / line_bytes;
     const std::uint64_t first = number - number % page_lines;
     for (auto other = first; other < first + page_lines; ++other) {
-      if (other != number && lines_.count(other) == 0) {
+      if (other != number && !is_known(other)) {
         wanted.push_back(other);
       }
     }
   }
   fetch_lines(wanted);
   const auto fetched = lines_.find(number);
-  return fetched == lines_.end() || fetched->second.believed ? nullptr : &fetched->second;
-}
-
-// It stays what it was for this pass, whatever becomes of the last one's room.
-const MemoryReader::Line* MemoryReader::believe_line(std::uint64_t number) {
-  const auto old = past_.find(number);
-  if (old == past_.end() || old->second.bytes == nullptr) {
-    return nullptr;
-  }
-  std::byte* into = new_line();
-  std::memcpy(into, old->second.bytes, line_bytes);
-  Line& line = lines_[number];
-  line.bytes = into;
-  line.believed = true;
-  return &line;
-}
-
-const MemoryReader::Line* MemoryReader::find_line(std::uint64_t number) {
-  const auto known = lines_.find(number);
-  if (known != lines_.end() && (!known->second.believed || trust_ == Trust::confirmed)) {
-    return &known->second;
-  }
-  const Line* believed = trust_ == Trust::confirmed ? believe_line(number) : nullptr;
-  return believed != nullptr ? believed : fetch_line(number);
+  return fetched == lines_.end() ? nullptr : &fetched->second;
 }
 
 const MemoryReader::Line* MemoryReader::line(std::uint64_t number) {
-  if (number != last_number_) {
-    last_line_ = find_line(number);
-    last_number_ = number;
-    if (last_line_ != nullptr) {
-      Line& line = lines_[number];
-      line.asked = true;
-      line.kept = line.kept || trust_ == Trust::never;
-    }
+  if (number == last_number_) {
+    return last_line_;
   }
-  return last_line_;
+  const auto known = lines_.find(number);
+  Line* line = known != lines_.end() ? &known->second : fetch_line(number);
+  if (line != nullptr) {
+    line->asked = true;
+    line->kept = line->kept || keeps_;
+  }
+  last_number_ = number;
+  last_line_ = line;
+  return line;
 }
 
 bool MemoryReader::read_directly(std::uint64_t address, std::span<std::byte> into) {
@@ -258,9 +226,15 @@ bool MemoryReader::read(std::uint64_t address, std::span<std::byte> into) {
   if (exhausted_ || !is_address(address, into.size())) {
     return false;
   }
-  if (into.size() > longest_cached) {
-    return read_directly(address, into);
+  const bool there =
+      into.size() > longest_cached ? read_directly(address, into) : read_lines(address, into);
+  if (there && notes_ != nullptr) {
+    notes_->add(address, into);
   }
+  return there;
+}
+
+bool MemoryReader::read_lines(std::uint64_t address, std::span<std::byte> into) {
   if (into.size() > line_bytes) {
     plan(address, into.size());
     fetch();
@@ -271,9 +245,6 @@ bool MemoryReader::read(std::uint64_t address, std::span<std::byte> into) {
     const Line* from = line(address / line_bytes);
     if (from == nullptr || from->bytes == nullptr) {
       return false;
-    }
-    if (from->believed) {
-      beliefs_.push_back({address, count, from->bytes + offset});
     }
     std::memcpy(into.data(), from->bytes + offset, count);
     address += count;

@@ -23,6 +23,30 @@ struct ReadLimits {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
+/// Bytes that somebody has read, and where: what was made of them is right while they stand there.
+class Evidence {
+ public:
+  /// A piece of it.
+  struct Piece {
+    std::uint64_t address = 0;
+    std::span<const std::byte> bytes;
+  };
+
+  void add(std::uint64_t address, std::span<const std::byte> bytes);
+  std::vector<Piece> pieces() const;
+
+  std::size_t size() const { return bytes_.size(); }
+
+ private:
+  struct Place {
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+  };
+
+  std::vector<Place> places_;
+  std::vector<std::byte> bytes_;  // of one after the other
+};
+
 class MemoryReader {
  public:
   MemoryReader(const ProcessSource& process, ReadLimits limits);
@@ -56,23 +80,27 @@ class MemoryReader {
   /// Reads in one go what the last pass has asked for: one much like it will ask for most of it.
   void fetch_as_before();
 
-  /// A new pass over what is probably much the same as in the last one. Where trust() permits it,
-  /// the bytes of the last pass are taken for those of now; confirm() tells whether they were.
-  void restart_with_past(ReadLimits limits);
+  /// What is read from now on is remembered for prefetch(). Off in every new pass.
+  void keep(bool on) {
+    keeps_ = on;
+    last_number_ = 0;
+  }
 
-  enum class Trust : std::uint8_t {
-    never,      ///< read anew; prefetch() of the next pass will read it again
-    not_yet,    ///< read anew
-    confirmed,  ///< believed, if confirm() is called before anything is made of it
-  };
-  /// How much what is read and planned from now on is trusted. `not_yet` in every new pass.
-  void trust(Trust trust);
-  /// Reads in one go what was not trusted at all in the last pass.
+  /// Reads in one go what keep() was on for in the last pass.
   void prefetch();
+
+  /// What is read from now on is noted there too; null: no more.
+  void note(Evidence* evidence) { notes_ = evidence; }
+
+  /// Supposes that these bytes still are what they were: confirm() will tell. They must stay where
+  /// they are until then, or until a new pass begins.
+  void suppose(const Evidence& evidence) { supposed_.push_back(&evidence); }
+
+  /// Reads all that was supposed in this pass. true: all of it is there as it was.
+  bool confirm();
+
   /// These bytes need not be read any more.
   bool knows(std::uint64_t address, std::uint64_t bytes) const;
-  /// Reads all that was believed in this pass. true: all of it is there as it was.
-  bool confirm();
 
   /// The same for work that has limits of its own: what was spent before does not count.
   void restart(ReadLimits limits);
@@ -93,44 +121,34 @@ class MemoryReader {
   struct Line {
     std::byte* bytes = nullptr;  // null: cannot be read
     bool asked = false;          // not only read along with others
-    bool believed = false;       // as it was in the last pass
-    bool kept = false;           // asked for without trust
+    bool kept = false;
   };
-
-  /// Bytes that were taken from the last pass.
-  struct Belief {
-    std::uint64_t address = 0;
-    std::size_t bytes = 0;
-    const std::byte* expected = nullptr;
-  };
-
-  using Lines = std::unordered_map<std::uint64_t, Line>;
-  using Chunks = std::vector<std::unique_ptr<std::byte[]>>;
 
   bool spend(std::uint64_t bytes);
-  void begin(ReadLimits limits);
-  bool is_known(std::uint64_t number) const;
-  const Line* find_line(std::uint64_t number);
-  const Line* believe_line(std::uint64_t number);
+  void drop();
   std::byte* new_line();
   void fetch_lines(std::vector<std::uint64_t>& lines);
   const Line* line(std::uint64_t number);
-  const Line* fetch_line(std::uint64_t number);
+  Line* fetch_line(std::uint64_t number);
   bool read_directly(std::uint64_t address, std::span<std::byte> into);
+  bool read_lines(std::uint64_t address, std::span<std::byte> into);
+
+  bool is_known(std::uint64_t number) const { return lines_.find(number) != lines_.end(); }
 
   const ProcessSource& process_;
   ReadLimits limits_;
 
-  Lines lines_, past_;  // of this pass, of the last one
-  Chunks chunks_, past_chunks_;
+  std::unordered_map<std::uint64_t, Line> lines_;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
   std::size_t used_lines_ = 0;
-  Trust trust_ = Trust::not_yet;
   std::uint64_t last_number_ = 0;  // of the line that was asked for last; 0: none
   const Line* last_line_ = nullptr;
-  std::vector<Belief> beliefs_;
+  bool keeps_ = false;
+  Evidence* notes_ = nullptr;
+  std::vector<const Evidence*> supposed_;
   std::vector<std::uint64_t> planned_;
   std::vector<std::uint64_t> asked_before_;  // lines, in the last pass
-  std::vector<std::uint64_t> kept_before_;   // the same, without trust
+  std::vector<std::uint64_t> kept_before_;
   std::uint64_t bytes_ = 0;
   std::uint32_t reads_ = 0;
   bool exhausted_ = false;

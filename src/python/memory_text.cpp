@@ -3,6 +3,7 @@
 #include "base/byte_view.hpp"
 #include "python/memory_objects.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -15,6 +16,8 @@ constexpr std::uint64_t is_text_flag = std::uint64_t{1} << 28;
 constexpr std::uint64_t longest_text = 65536;
 constexpr std::size_t longest_type_name = 256;
 constexpr std::size_t most_bases = 64;
+// str, bytes and dict are asked for first of all.
+constexpr std::size_t most_types_planned = 4;
 
 // Interned strings are marked with two bits, free-threaded since 3.14 with a whole byte.
 struct TextState {
@@ -50,7 +53,13 @@ void append_character(std::string& text, std::uint32_t character) {
   }
 }
 
-std::optional<std::string> encode(const std::string& raw, std::uint32_t character_bytes) {
+std::optional<std::string> encode(std::string raw, std::uint32_t character_bytes) {
+  const bool plain = character_bytes == 1 && std::all_of(raw.begin(), raw.end(), [](char byte) {
+                       return static_cast<unsigned char>(byte) < 0x80;
+                     });
+  if (plain) {
+    return raw;
+  }
   const ByteView view(raw);
   std::string text;
   text.reserve(raw.size());
@@ -79,8 +88,8 @@ void Objects::forget_objects() {
   names_.clear();
 }
 
-void Objects::restart_with_past(ReadLimits limits) {
-  memory_.restart_with_past(limits);
+void Objects::restart(ReadLimits limits) {
+  memory_.restart(limits);
   names_.clear();
 }
 
@@ -94,7 +103,17 @@ std::string Objects::type_name(std::uint64_t type) {
 }
 
 std::uint64_t Objects::flags(std::uint64_t type) {
+  if (types_.size() < most_types_planned &&
+      std::find(types_.begin(), types_.end(), type) == types_.end()) {
+    types_.push_back(type);
+  }
   return memory_.pointer(type + layout_.object.bytes + body::type_flags);
+}
+
+void Objects::plan_types() {
+  for (const std::uint64_t type : types_) {
+    memory_.plan(type + layout_.object.bytes + body::type_flags, sizeof(std::uint64_t));
+  }
 }
 
 std::uint64_t Objects::type_dict(std::uint64_t type) {
@@ -183,7 +202,7 @@ std::optional<std::string> Objects::text(std::uint64_t object) {
   if (!raw.empty() && !memory_.read(data, std::as_writable_bytes(std::span(raw)))) {
     return std::nullopt;
   }
-  return encode(raw, width);
+  return encode(std::move(raw), width);
 }
 
 std::optional<std::vector<std::byte>> Objects::bytes(std::uint64_t object, std::uint64_t limit) {

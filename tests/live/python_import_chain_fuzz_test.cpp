@@ -42,11 +42,11 @@ void read_damaged(const ProbeInput& input, bool from_the_start, unsigned seed, R
   const auto pid = process.pid();
   const auto start = std::chrono::steady_clock::now();
   if (!from_the_start) {
-    CHECK(reader.chain(pid, 0).size() == depth + 2);
+    CHECK(reader.chain({pid, 0, 0}).size() == depth + 2);
     CHECK(reader.incomplete_chains() == 0);
     process.flip_one_in(one_in);
   }
-  const auto steps = reader.chain(pid, 0);
+  const auto steps = reader.chain({pid, 0, 0});
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
   CHECK(steps.size() <= 200);
   (steps.empty() ? rounds.none : steps.size() == depth + 2 ? rounds.whole : rounds.partial) += 1;

@@ -66,9 +66,9 @@ std::optional<SeenLoad> LoadWatch::next() {
   REQUIRE(stop);
   const auto pointer = thread_pointer(thread);
   const auto start = std::chrono::steady_clock::now();
-  load.steps = reader_->chain(thread, pointer);
+  load.steps = reader_->chain({thread, pointer, 0});
   load.took = std::chrono::steady_clock::now() - start;
-  load.glance = glancer_->chain_with_past(thread, pointer);
+  load.glance = glancer_->chain_with_past({thread, pointer, 0});
   if (auto better = glancer_->corrected()) {
     load.glance = std::move(*better);
     load.corrected = true;

@@ -1,5 +1,6 @@
 #include "loader/link_map_follower.hpp"
 
+#include "support/build_elf.hpp"
 #include "support/catch.hpp"
 #include "support/fake_loader.hpp"
 
@@ -8,6 +9,9 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -222,6 +226,92 @@ TEST_CASE("link map follower: what was added costs the same however long the lis
   made.fake.poke(made.fake.record(2) + 2 * made.fake.word(), 0x1230);  // l_ld
   state(0);
   reads_of_look(1, 1);
+}
+
+TEST_CASE("link map follower: where the loader counts its objects a glance is one read",
+          "[loader][follower]") {
+  using Sight = LinkMapFollower::Sight;
+  constexpr std::uint64_t base = 0xf7f00000, variable = 0x2000;
+  FakeLayout layout;
+  layout.loader_base = base;
+  Case made(layout);
+  auto& fake = made.fake;
+  fake.poke(fake.debug(0) + 2 * 8, base + 0x1230);  // r_brk
+  test::ElfSpec spec;
+  spec.load_address = 0;
+  test::ElfSymbol global;
+  global.name = "_rtld_global";
+  global.value = variable;
+  global.size = 0x400;
+  spec.symbols = {global};
+  std::string image = test::build_elf(spec);
+  image.resize(0x3000);
+  fake.process.memory[base] = image;
+  const auto count = [&](std::uint64_t objects) {
+    const std::uint64_t words[] = {fake.record(0), objects};
+    std::memcpy(fake.process.memory[base].data() + variable, words, sizeof words);
+  };
+  const auto next_of = [&](std::size_t object, std::uint64_t record) {
+    fake.poke(fake.record(object) + 3 * 8, record);
+  };
+  const auto glance = [&](std::uint64_t state) {
+    fake.poke(fake.debug(0) + 3 * 8, state);
+    return made.follower.glance(fake.debug(0));
+  };
+  const auto came = [&] {
+    const auto change = made.follower.take();
+    REQUIRE(change);
+    std::vector<std::string> names;
+    for (const auto& object : change->came) {
+      names.push_back(object.name);
+    }
+    return names;
+  };
+  const std::vector<std::string> plugin = {"/opt/plugin.so"}, helper = {"/opt/helper.so"};
+  const bool is_right = GENERATE(true, false);  // or another loader's number of something else
+  next_of(3, 0);
+  count(is_right ? 3 : 9);
+  REQUIRE(made.look());
+  CHECK(glance(1) == Sight::at_work);
+  REQUIRE(glance(0) == Sight::grown);  // nothing came; from now on the count is known to be right
+  CHECK(came().empty());
+
+  CHECK(glance(1) == Sight::at_work);
+  made.link();
+  count(is_right ? 4 : 10);
+  const auto reads = fake.process.memory_reads;
+  REQUIRE(glance(0) == Sight::grown);
+  // Pieces of one read: state, last record, count. Then the new record.
+  CHECK(fake.process.memory_reads == reads + (is_right ? 3 : 5));
+  CHECK(made.follower.first_new() == fake.record(3));
+  SECTION("what is linked later is not taken for it") {
+    next_of(3, fake.record(4));
+    count(5);
+    CHECK(came() == plugin);
+    CHECK(glance(1) == Sight::at_work);
+    REQUIRE(glance(0) == Sight::grown);
+    CHECK(came() == helper);
+  }
+  SECTION("a count that is wrong is not believed again") {
+    CHECK(came() == plugin);
+    for (const std::uint64_t wrong : {3U, 4U, 6U, 0xffffffffU}) {
+      CHECK(glance(1) == Sight::at_work);
+      next_of(3, fake.record(4));
+      count(wrong);
+      if (glance(0) != Sight::at_work) {
+        const auto names = came();
+        CHECK((names == helper || names.empty()));
+      }
+    }
+    next_of(3, 0);
+    CHECK(glance(2) == Sight::at_work);
+    REQUIRE(glance(0) == Sight::changed);
+  }
+  SECTION("a list that ends too early is walked as a whole") {
+    count(5);
+    REQUIRE(glance(0) == Sight::grown);
+    CHECK(came() == plugin);
+  }
 }
 
 TEST_CASE("link map follower: a list without an end is a problem", "[loader][follower]") {

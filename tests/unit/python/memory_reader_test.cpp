@@ -156,22 +156,24 @@ TEST_CASE("memory reader: what the last pass asked for is read again at once, an
   CHECK(process.memory_reads == reads + 1);
 }
 
-TEST_CASE("memory reader: a pass may believe the last one and ask later", "[python]") {
-  using Trust = MemoryReader::Trust;
+TEST_CASE("memory reader: what is supposed is confirmed later, or not", "[python]") {
   test::FakeProcess process;
   process.read_ahead = false;
   process.memory[0x100000] = std::string(0x4000, 'a');
   MemoryReader memory(process, {});
-  CHECK(read(memory, 0x100000, 4) == "aaaa");
-  CHECK(read(memory, 0x102000, 600) == std::string(600, 'a'));
-  memory.restart_with_past({});
-  const int reads = process.memory_reads;
-  memory.trust(Trust::confirmed);
+  Evidence evidence;
+  memory.note(&evidence);
   CHECK(read(memory, 0x100000, 4) == "aaaa");
   CHECK(read(memory, 0x1021fe, 8) == "aaaaaaaa");
-  memory.plan(0x102000, 600);
-  memory.fetch();
-  CHECK(process.memory_reads == reads);
+  CHECK(read(memory, 0x900000, 8) == "unreadable");  // is no evidence of anything
+  memory.note(nullptr);
+  CHECK(read(memory, 0x103000, 4) == "aaaa");
+  CHECK(evidence.size() == 12);
+  memory.restart({});
+  memory.suppose(evidence);
+  memory.suppose(evidence);
+  CHECK(read(memory, 0x103000, 4) == "aaaa");
+  const int reads = process.memory_reads;
   SECTION("it is as it was") {
     CHECK(memory.confirm());
     CHECK(process.memory_reads == reads + 2);  // a piece in each of two pages
@@ -186,56 +188,57 @@ TEST_CASE("memory reader: a pass may believe the last one and ask later", "[pyth
     CHECK_FALSE(memory.confirm());
     CHECK(read(memory, 0x1021fe, 8) == "aabaaaaa");
   }
+  SECTION("it has changed since this pass has read it") {
+    CHECK(read(memory, 0x100000, 4) == "aaaa");
+    process.memory[0x100000][0] = 'b';
+    CHECK_FALSE(memory.confirm());
+  }
   SECTION("it is gone") {
     process.memory.clear();
     CHECK_FALSE(memory.confirm());
   }
-  SECTION("it is not believed any more") {
-    process.memory[0x100000] = std::string(0x4000, 'b');
-    memory.trust(Trust::not_yet);
-    CHECK(read(memory, 0x100000, 4) == "bbbb");
-    CHECK_FALSE(memory.confirm());
-  }
-  SECTION("two passes later") {
-    memory.restart_with_past({});
-    process.memory[0x100000] = std::string(0x4000, 'b');
-    memory.trust(Trust::confirmed);
-    CHECK(read(memory, 0x100000, 4) == "aaaa");
-    CHECK_FALSE(memory.confirm());
-    CHECK(read(memory, 0x100000, 4) == "bbbb");
-  }
-  SECTION("nothing is left of it") {
+  SECTION("a new pass supposes nothing") {
+    process.memory.clear();
     memory.forget();
-    process.memory[0x100000] = std::string(0x4000, 'b');
-    memory.trust(Trust::confirmed);
-    CHECK(read(memory, 0x100000, 4) == "bbbb");
+    CHECK(memory.confirm());
+  }
+  SECTION("it was confirmed before") {
+    CHECK(memory.confirm());
+    process.memory.clear();
     CHECK(memory.confirm());
   }
 }
 
-TEST_CASE("memory reader: what is never believed is read ahead of the next pass", "[python]") {
-  using Trust = MemoryReader::Trust;
+TEST_CASE("memory reader: what is kept is read ahead of the next pass", "[python]") {
   test::FakeProcess process;
   process.read_ahead = false;
   process.memory[0x100000] = std::string(0x8000, 'a');
   MemoryReader memory(process, {});
-  memory.trust(Trust::never);
+  Evidence evidence;
+  CHECK(read(memory, 0x100000, 4) == "aaaa");
+  memory.keep(true);
   CHECK(read(memory, 0x100000, 4) == "aaaa");
   CHECK(read(memory, 0x103000, 4) == "aaaa");
-  memory.trust(Trust::not_yet);
+  memory.keep(false);
+  memory.note(&evidence);
   CHECK(read(memory, 0x106000, 4) == "aaaa");
+  const bool confirmed = GENERATE(true, false);
+  if (confirmed) {  // reads something else meanwhile
+    memory.suppose(evidence);
+    CHECK(memory.confirm());
+  }
   process.memory[0x100000] = std::string(0x8000, 'b');
-  memory.restart_with_past({});
+  memory.restart({});
   const int reads = process.memory_reads;
   memory.prefetch();
   CHECK(memory.knows(0x100000, 4));
   CHECK(memory.knows(0x103000, 512));
   CHECK_FALSE(memory.knows(0x103000, 513));
   CHECK_FALSE(memory.knows(0x106000, 4));
-  memory.trust(Trust::confirmed);
-  CHECK(memory.knows(0x106000, 4));
   CHECK(read(memory, 0x100000, 4) == "bbbb");
   CHECK(read(memory, 0x103000, 4) == "bbbb");
   CHECK(process.memory_reads == reads + 2);
-  CHECK(memory.confirm());
+  memory.forget();
+  memory.prefetch();  // not kept by the last pass
+  CHECK_FALSE(memory.knows(0x103000, 4));
 }
