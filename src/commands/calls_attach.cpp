@@ -1,5 +1,6 @@
 #include "commands/calls_attach.hpp"
 
+#include "base/text.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/output.hpp"
@@ -84,11 +85,11 @@ Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detach
   const auto pid = attachment.process().pid();
   const auto& held = attachment.held();
   Notice notice{"calls-attached",
-                fmt::format("process {} {}; one thread of it was held {} times, {:.1f} ms in "
+                fmt::format("process {} {}; one thread of it was held {}, {:.1f} ms in "
                             "all, {:.1f} ms at most",
                             pid,
                             has_ended(attachment.process()) ? "ended meanwhile" : "ran on",
-                            held.times,
+                            counted(held.times, "time"),
                             in_milliseconds(held.all),
                             in_milliseconds(held.longest)),
                 "",

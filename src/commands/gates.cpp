@@ -120,7 +120,9 @@ std::string failure(const Trace& trace, const Summary& summary, const Gate& gate
       return over(gate, summary.totals.private_bytes, "private");
     case Gate::What::libraries:
       return summary.totals.libraries > gate.limit
-                 ? fmt::format("{}: {} libraries", gate.text, summary.totals.libraries)
+                 ? fmt::format("{}: {}",
+                               gate.text,
+                               counted(summary.totals.libraries, "library", "libraries"))
                  : "";
   }
   return "";

@@ -31,9 +31,10 @@ std::string program_text(const RenderOptions& options, const ChildProgram& progr
                        difference.clean ? printable(*difference.clean) : "not loaded at all");
   }
   if (program.differences.empty() && program.failures.empty()) {
-    out += fmt::format("  {} libraries, the same as without these variables\n", program.libraries);
+    out += fmt::format("  {}, the same as without these variables\n",
+                       counted(program.libraries, "library", "libraries"));
   } else {
-    out += fmt::format("  {} libraries in all\n", program.libraries);
+    out += fmt::format("  {} in all\n", counted(program.libraries, "library", "libraries"));
   }
   return out;
 }

@@ -75,6 +75,14 @@ TEST_CASE("did you mean: close names first, far ones never", "[base][text]") {
   CHECK(did_you_mean("--wyh", options).front() == "--why");  // changed places
 }
 
+TEST_CASE("counted: one has no plural", "[base][text]") {
+  CHECK(counted(0, "lib") == "0 libs");
+  CHECK(counted(1, "lib") == "1 lib");
+  CHECK(counted(2, "lib") == "2 libs");
+  CHECK(counted(1, "process", "processes") == "1 process");
+  CHECK(counted(18446744073709551615U, "process", "processes") == "18446744073709551615 processes");
+}
+
 TEST_CASE("numbers: the whole text or nothing", "[base][text]") {
   CHECK(parse_unsigned("42") == 42U);
   CHECK_FALSE(parse_unsigned("42x"));
