@@ -21,7 +21,7 @@ void add_limits(CLI::App& app, StatWords& words) {
     const std::string name(figure.name);
     app.add_option("--max-" + name,
                    words.most[name],
-                   figure.is_bytes ? "at most that many bytes (K M G)" : "at most that many")
+                   figure.is_bytes ? "at most that many bytes (K M G T)" : "at most that many")
         ->type_name(figure.is_bytes ? "SIZE" : "N")
         ->group(limits);
   }

@@ -113,7 +113,8 @@ std::string failure(const Gate& gate, const TraceDiff& diff) {
       return fmt::format("{}: {} bytes are not known on both sides", gate.text, word);
     }
     return grown(bytes) > gate.limit
-               ? fmt::format("{}: {} more {}", gate.text, size_text(grown(bytes)), word)
+               ? fmt::format(
+                     "{}: {} more {}", gate.text, told_apart(gate.limit, grown(bytes)).second, word)
                : "";
   };
   switch (gate.what) {
