@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -81,6 +83,20 @@ void stay_attached(const std::optional<std::chrono::milliseconds>& seconds,
   }
 }
 
+AttachedWords::AttachedWords(const CallsRequest& request) {
+  const std::string who = request.processes.size() == 1
+                              ? fmt::format("process {}", request.processes.front())
+                              : counted(request.processes.size(), "process", "processes");
+  const std::string until = request.seconds ? fmt::format("for {:g} s, or until Ctrl-C",
+                                                          in_milliseconds(*request.seconds) / 1000)
+                                            : "until Ctrl-C";
+  if (request.is_table()) {
+    progress_.emplace(fmt::format("counting the calls of {} {}", who, until));
+  } else if (::isatty(STDERR_FILENO) == 1) {
+    say(fmt::format("attached to {}, whose calls follow {}", who, until));
+  }
+}
+
 Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detached) {
   const auto pid = attachment.process().pid();
   const auto& held = attachment.held();
@@ -137,6 +153,7 @@ int calls_of_processes(const CallsRequest& request) {
       return fail(opened.error());
     }
   }
+  std::optional<AttachedWords> words(request);
   constexpr std::chrono::milliseconds nothing_to_write{50};
   stay_attached(
       request.seconds,
@@ -147,6 +164,7 @@ int calls_of_processes(const CallsRequest& request) {
         });
       },
       [&] { return lines ? lines->write() : nothing_to_write; });
+  words.reset();
   CallsReport report;
   report.mode = request.mode;
   for (const auto& one : all) {
