@@ -50,7 +50,9 @@ TEST_CASE("manners: what takes long says so in one line, and erases it", "[live]
 
 TEST_CASE("manners: what waits for a process says for what and until when", "[live][manners]") {
   const TemporaryFolder folder;
-  const Child child({"sleep", "600"});
+  Child child({"/usr/bin/python3", "-c", "print('ready', flush=True); input()"});
+  REQUIRE(child.line() == "ready");
+  REQUIRE(child.rests());
   const std::string pid = std::to_string(child.pid());
   const std::string count = "$T calls -c -p " + pid + " -d 1";
   CHECK(has(at_terminal(count, {}, 200),
