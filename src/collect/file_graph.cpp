@@ -159,11 +159,12 @@ Error with_script_hint(Error error, const FileSystem& files, const TargetPath& p
   error.reason = "it is a script, not an ELF file";
   const std::string command =
       path.text.find('/') == std::string::npos ? "./" + path.text : path.text;
-  error.hint = words->empty() ? "tracso --run " + command
-                              : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
-                                            words->front(),
-                                            words->front(),
-                                            command);
+  const auto [name, in_path] = proc::interpreter_of(*words);
+  error.hint = name.empty() ? "tracso --run " + command
+                            : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
+                                          name,
+                                          in_path ? "$(command -v " + name + ")" : name,
+                                          command);
   return error;
 }
 

@@ -155,26 +155,22 @@ class Children {
   Result<std::string> interpreter_of(const std::string& file) const {
     std::string program = file;
     for (int i = 0; i < proc::most_scripts; ++i) {
-      auto words = proc::script_words(*target_.files, {program});
+      const auto words = proc::script_words(*target_.files, {program});
       if (!words) {
         return is_text(program) ? "/bin/sh" : program;  // execvp(3), where the kernel will not
       }
-      const bool env = !words->empty() && base_name(words->front()) == "env";
-      const auto name =
-          std::find_if(words->begin() + (env ? 1 : 0), words->end(), [&](const std::string& word) {
-            return !env || (!word.starts_with('-') && word.find('=') == std::string::npos);
-          });
-      if (name == words->end()) {
+      const auto [name, in_path] = proc::interpreter_of(*words);
+      if (name.empty()) {
         return Error{ErrorKind::malformed, "", "", "its first line names no interpreter", ""};
       }
-      const auto found = env ? find(*name) : std::optional(absolute(*name));
+      const auto found = in_path ? find(name) : std::optional(absolute(name));
       if (!found || !target_.files->status({*found})) {
         return Error{ErrorKind::not_found,
                      "",
                      "",
                      fmt::format("a script for {}, which is not found{}",
-                                 *name,
-                                 env ? " in the PATH of the process" : ""),
+                                 name,
+                                 in_path ? " in the PATH of the process" : ""),
                      ""};
       }
       program = *found;

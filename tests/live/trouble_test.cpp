@@ -101,6 +101,12 @@ TEST_CASE("trouble: files that are not ELF are named for what they are", "[live]
   check_error(run_tracso({folder / "text"}), 6, "invalid ELF header");
   check_error(run_tracso({folder / "empty"}), 6, "file too short");
   check_error(run_tracso({folder / "script"}), 6, "a script");
+  write_file(folder / "by-env", "#!/usr/bin/env -S A=1 python3 -I\n");
+  check_error(
+      run_tracso({folder / "script"}), 6, "hint: its interpreter is /bin/sh: tracso /bin/sh,");
+  check_error(run_tracso({folder / "by-env"}),
+              6,
+              "hint: its interpreter is python3: tracso $(command -v python3), or tracso --run");
   check_error(run_tracso({folder / "fifo"}), 6, "not a regular file");
   check_error(run_tracso({folder.path()}), 6, "is a directory");
   check_error(run_tracso({"/dev/zero"}), 6, "not a regular file");
