@@ -159,8 +159,8 @@ std::optional<Weight> orphans(const Trace& trace, const Summary& summary) {
     sum.add(bytes_of(trace.graph[orphan].cost, summary.by));
   }
   return Weight{"orphan",
-                fmt::format("{} libraries with no Python origin ({})",
-                            summary.orphans.size(),
+                fmt::format("{} with no Python origin ({})",
+                            counted(summary.orphans.size(), "library", "libraries"),
                             size_text(sum.known())),
                 summary.orphans};
 }

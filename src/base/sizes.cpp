@@ -4,22 +4,52 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
+
 namespace tracso {
 
-std::string size_text(std::uint64_t bytes) {
-  constexpr double unit = 1024;
-  const auto value = static_cast<double>(bytes);
+namespace {
+
+struct SizeUnit {
+  std::string_view name;
+  int decimals;
+};
+
+constexpr std::array size_units{
+    SizeUnit{"B", 0}, SizeUnit{"KB", 1}, SizeUnit{"MB", 1}, SizeUnit{"GB", 2}, SizeUnit{"TB", 2}};
+
+// With so many decimals more than usual.
+std::string size_with(std::uint64_t bytes, int more) {
   if (bytes < 1024) {
     return fmt::format("{} B", bytes);
   }
-  // The next unit takes over where one decimal would print 1024.0.
-  if (value < unit * (unit - 0.05)) {
-    return fmt::format("{:.1f} KB", value / unit);
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t at = 1;
+  // The next unit takes over where the usual decimals would print 1024.0.
+  while (at + 1 < size_units.size() &&
+         value >= 1024 - (size_units[at].decimals == 1 ? 0.05 : 0.005)) {
+    value /= 1024;
+    ++at;
   }
-  if (value < unit * unit * (unit - 0.05)) {
-    return fmt::format("{:.1f} MB", value / (unit * unit));
+  return fmt::format("{:.{}f} {}", value, size_units[at].decimals + more, size_units[at].name);
+}
+
+}  // namespace
+
+std::string size_text(std::uint64_t bytes) {
+  return size_with(bytes, 0);
+}
+
+std::pair<std::string, std::string> told_apart(std::uint64_t one, std::uint64_t other) {
+  constexpr int most_decimals = 2;
+  for (int more = 0; more <= most_decimals; ++more) {
+    std::pair texts(size_with(one, more), size_with(other, more));
+    if (one == other || texts.first != texts.second) {
+      return texts;
+    }
   }
-  return fmt::format("{:.2f} GB", value / (unit * unit * unit));
+  return {fmt::format("{} B", one), fmt::format("{} B", other)};
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
@@ -39,6 +69,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     factor = 1024.0 * 1024;
   } else if (unit == "g" || unit == "gb" || unit == "gib") {
     factor = 1024.0 * 1024 * 1024;
+  } else if (unit == "t" || unit == "tb" || unit == "tib") {
+    factor = 1024.0 * 1024 * 1024 * 1024;
   }
   const double bytes = *number * factor;
   if (factor == 0 || bytes > 9e18) {

@@ -314,6 +314,12 @@ std::vector<std::string> did_you_mean(std::string_view word,
   return best;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  std::string out = std::to_string(count) + " ";
+  out += count == 1 || many.empty() ? one : many;
+  return count == 1 || !many.empty() ? out : out + "s";
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

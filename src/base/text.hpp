@@ -40,6 +40,9 @@ std::vector<std::string> did_you_mean(std::string_view word,
                                       std::span<const std::string> candidates,
                                       std::size_t limit = 3);
 
+/// "1 lib", "2 libs", "0 processes". `many` empty: `one` and an s.
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many = "");
+
 std::string lower_case(std::string_view text);
 /// lower-case hex of the bytes
 std::string hex(std::string_view bytes);

@@ -278,7 +278,8 @@ std::vector<Notice> Engine::notices() const {
   }
   add(returns_unseen_,
       "calls-returns",
-      fmt::format("more places to return to than can be watched ({} calls)", returns_unseen_),
+      fmt::format("more places to return to than can be watched ({})",
+                  counted(returns_unseen_, "call")),
       "their results are missing",
       "a narrower filter");
   add(asked_to_be_traced_,

@@ -3,11 +3,11 @@
 #include "base/text.hpp"
 #include "elf/file_image.hpp"
 #include "elf/symbols.hpp"
+#include "proc/script.hpp"
 
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
 
 namespace tracso::calls {
 namespace {
@@ -43,23 +43,13 @@ bool has_sanitizer(const File& file, const std::string& name) {
 }  // namespace
 
 TargetPath started_program(const FileSystem& files, const TargetPath& path) {
-  constexpr int most_scripts = 4;  // the kernel's own limit (binfmt_script)
   TargetPath program = path;
-  for (int i = 0; i < most_scripts; ++i) {
-    const auto file = files.open(program);
-    std::array<char, 256> head{};
-    const auto got = file ? (*file)->read_at(0, std::as_writable_bytes(std::span(head)))
-                          : Result<std::size_t>(file.error());
-    std::string_view line(head.data(), got ? *got : 0);
-    if (!line.starts_with("#!")) {
+  for (int i = 0; i < proc::most_scripts; ++i) {
+    const auto words = proc::script_words(files, program);
+    if (!words || words->empty()) {
       return program;
     }
-    line = trim(line.substr(2, line.find('\n') - 2));
-    const auto words = split_words(line, " \t");
-    if (words.empty()) {
-      return program;
-    }
-    program.text = words.front();
+    program.text = words->front();
   }
   return program;
 }

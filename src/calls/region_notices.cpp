@@ -1,5 +1,7 @@
 #include "calls/region_notices.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,18 +92,20 @@ void add_region_notices(const Region& region,
   if (head.left_sites != 0) {
     into.notices.push_back(
         {"calls-sites-left",
-         fmt::format(
-             "{} call sites in process {} cannot be changed while it runs", head.left_sites, pid),
+         fmt::format("{} in process {} cannot be changed while it runs",
+                     counted(head.left_sites, "call site"),
+                     pid),
          "calls from there are missing, of functions whose address is used as well",
          "tracso calls CMD traces them from the start"});
   }
   if (head.lookups_by_caller != 0) {
     into.notices.push_back(
         {"calls-lookups",
-         fmt::format("{} look-ups in process {} were made with RTLD_DEFAULT or RTLD_NEXT by "
-                     "libraries for which dlsym must see who asks",
-                     head.lookups_by_caller,
-                     pid),
+         fmt::format(
+             "{} in process {} with RTLD_DEFAULT or RTLD_NEXT, by libraries for which dlsym "
+             "must see who asks",
+             counted(head.lookups_by_caller, "look-up was made", "look-ups were made"),
+             pid),
          "calls through the pointers that it gave are missing",
          ""});
   }

@@ -6,13 +6,14 @@
 #include "cli/help_formatter.hpp"
 #include "cli/leave.hpp"
 #include "cli/slips.hpp"
+#include "cli/split_command.hpp"
 #include "cli/terminal.hpp"
 #include "cli/unknown_option.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 namespace tracso {
@@ -23,8 +24,8 @@ constexpr const char* about =
     "and time them: who calls what, how long, how often it fails";
 
 void define_lines(CLI::App& app, CallsWords& words) {
-  const auto number = [](CLI::Option* option, const char* type, int most = 1'000'000) {
-    option->type_name(type)->check(CLI::Range(0, most));
+  const auto number = [](CLI::Option* option, const char* type, std::uint64_t most = 1'000'000) {
+    option->type_name(type)->transform(number_between(0, most));
   };
   number(app.add_option("-s", words.text_bytes, "of a text at most so many bytes (32)"),
          "BYTES",
@@ -53,11 +54,11 @@ void define_attaching(CLI::App& app, CallsWords& words) {
   app.add_option("-p,--pid",
                  words.processes,
                  "of a process that runs already, instead of a command (repeatable)")
-      ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()).description(""))
+      ->check(process_number())
       ->type_name("PID")
       ->allow_extra_args(false);
   app.add_option("-d,--duration", words.seconds, "with -p: for so long (else until Ctrl-C)")
-      ->check(wrong_time)
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS");
 }
 
@@ -76,7 +77,7 @@ void define_engine(CLI::App& app, CallsWords& words) {
                  words.engine,
                  "agent: from inside; ptrace: from outside, some 100 us for each call; without it "
                  "the agent, ptrace for -x and -S and where no agent can get in")
-      ->check(CLI::IsMember({"agent", "ptrace"}))
+      ->check(one_of({"agent", "ptrace"}))
       ->type_name("WHICH");
 }
 
@@ -107,8 +108,7 @@ void define(CLI::App& app, CallsWords& words) {
          words.group,
          "one row per function (the default), caller, callee, libraries, package, thread or "
          "process")
-      ->check(CLI::IsMember(
-          {"function", "caller", "callee", "libraries", "package", "thread", "process"}))
+      ->check(one_of({"function", "caller", "callee", "libraries", "package", "thread", "process"}))
       ->type_name("WHAT");
   app.add_flag("--exact", words.exact, "time every call; else the first 1024, then one in 16");
   app.add_flag("--count", words.count, "only count, the least disturbance");
@@ -125,13 +125,14 @@ void define(CLI::App& app, CallsWords& words) {
                  "of JSON, .dot .svg .png .pdf draw which library calls which")
       ->type_name("FILE");
   app.add_option("--limit", words.limit, "rows of the table (all)")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
+      ->transform(number_between(0, 1'000'000))
       ->type_name("N");
   define_attaching(app, words);
   define_lines(app, words);
   define_engine(app, words);
   app.add_option("--color", words.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN");
 }
 
 }  // namespace
@@ -153,6 +154,15 @@ std::string help_text() {
   return root.get_subcommand("calls")->help();
 }
 
+// Those before the command.
+std::vector<std::string> own_words(const CLI::App& app, const std::vector<std::string>& all) {
+  std::vector<std::string> ours{"calls"};
+  ours.insert(ours.end(), all.begin(), all.end());
+  std::vector<std::string> command;
+  split_command(app, ours, command);
+  return ours;
+}
+
 }  // namespace
 
 // Our options end at the first word that is neither an option nor an option's value, or at "--".
@@ -163,12 +173,16 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
   app.prefix_command();
   const auto marker = std::find(all.begin(), all.end(), "--");
   std::vector<std::string> reversed(std::make_reverse_iterator(marker), all.rend());
+  const auto ours = own_words(app, all);
+  if (auto leave = empty_behind_sign(ours, option_names(app))) {
+    return *std::move(leave);
+  }
   try {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     return Leave{0, help_text(), ""};
   } catch (const CLI::ParseError& error) {
-    return usage(printable(error.what()), "'tracso calls -h' lists the options");
+    return wrong_use(app, error, ours);
   }
   if (auto leave = empty_word(app)) {
     return *leave;
@@ -179,7 +193,10 @@ std::variant<Request, Leave> parse_calls_options(const std::vector<std::string>&
   }
   command.insert(
       command.end(), command.empty() && marker != all.end() ? marker + 1 : marker, all.end());
-  if (words.processes.empty() && (command.empty() || command.front().empty())) {
+  if (!command.empty() && command.front().empty()) {
+    return usage("CMD is empty", "is a variable of the shell not set?");
+  }
+  if (words.processes.empty() && command.empty()) {
     return usage("calls needs a command or -p PID", "tracso calls ls -l");
   }
   return calls_request(words, std::move(command));

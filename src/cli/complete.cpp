@@ -5,6 +5,7 @@
 #include "tracso/findings.hpp"
 
 #include "base/text.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -28,20 +29,6 @@ const CLI::Option* find_option(const CLI::App& app, std::string_view name) {
 
 bool takes_value(const CLI::Option* option) {
   return option != nullptr && option->get_items_expected_max() > 0;
-}
-
-// "MODE:{textual,curses,plain}" -> the three words.
-std::vector<std::string> choices(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t open = type.find('{');
-  const std::size_t close = type.find('}', open == std::string::npos ? 0 : open);
-  std::vector<std::string> out;
-  if (open != std::string::npos && close != std::string::npos) {
-    for (const auto word : split(std::string_view(type).substr(open + 1, close - open - 1), ',')) {
-      out.emplace_back(word);
-    }
-  }
-  return out;
 }
 
 class Completer {
@@ -137,7 +124,7 @@ void Completer::add(std::string_view word, std::string_view what) {
 }
 
 void Completer::value(const CLI::Option& option) {
-  const auto known = choices(option);
+  const auto known = choices_of(option);
   for (const std::string& word : known) {
     add(word, "");
   }

@@ -4,9 +4,11 @@
 #include "cli/definition.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/output_forms.hpp"
+#include "cli/slips.hpp"
 #include "cli/split_command.hpp"
 #include "cli/terminal.hpp"
 #include "cli/unknown_option.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,27 +21,6 @@ namespace tracso {
 namespace {
 
 using Parsed = std::variant<CostRequest, Leave>;
-
-// An empty word is a variable of the shell that was not set: to take it for nothing would answer
-// another question.
-std::optional<Leave> empty_word(const CLI::App& command, const std::vector<std::string>& ours) {
-  // "--no-leaks=": an option that may stand alone, and does not mean to.
-  for (const std::string& word : ours) {
-    if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
-      return usage_error(fmt::format("{} is empty", printable(word.substr(0, word.size() - 1))),
-                         "is a variable of the shell not set?");
-    }
-  }
-  for (const CLI::Option* option : command.get_options()) {
-    const auto& given = option->results();
-    if (option->get_items_expected_min() > 0 &&
-        std::find(given.begin(), given.end(), "") != given.end()) {
-      return usage_error(fmt::format("{} is empty", message_name(*option)),
-                         "is a variable of the shell not set?");
-    }
-  }
-  return std::nullopt;
-}
 
 // "tracso stat sleep 1 --max-rss 10M": a word of CMD that was perhaps meant for us. Words that many
 // programs have are none.
@@ -60,17 +41,14 @@ std::string stray_option(const CLI::App& command, const std::vector<std::string>
 Leave parse_error(const CLI::App& command,
                   const CLI::ParseError& error,
                   const std::vector<std::string>& ours) {
-  const auto names = option_names(command);
-  for (const std::string& word : ours) {
-    const std::string name = word.substr(0, word.find('='));
-    const bool known = std::find(names.begin(), names.end(), name) != names.end() ||
-                       (word.size() > 2 && word[1] != '-');
-    if (word.size() > 1 && word.starts_with('-') && !known) {
-      return unknown_option(command.get_name(), word, names);
-    }
+  if (auto leave = empty_word(command)) {
+    return *std::move(leave);
   }
-  return usage_error(printable(error.what()),
-                     fmt::format("'tracso {} -h' lists the options", command.get_name()));
+  const auto names = option_names(command);
+  const auto unknown = error.get_name() == "ValidationError"  // "--limit -1": a value, no option
+                           ? std::nullopt
+                           : unknown_among(command.get_name(), ours, names, names);
+  return unknown ? *unknown : wrong_use(command, error, ours);
 }
 
 Parsed request_of(const std::string& command, const CostWords& words) {
@@ -121,6 +99,9 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
     const bool separated = split_command(command, ours, words.stat.command);
     words.stat.stray = separated ? "" : stray_option(command, words.stat.command);
   }
+  if (auto leave = empty_behind_sign(ours, option_names(command))) {
+    return *std::move(leave);
+  }
   try {
     app.parse(std::vector<std::string>(ours.rbegin(), ours.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -128,8 +109,11 @@ std::optional<Parsed> parse_cost_options(const std::vector<std::string>& all) {
   } catch (const CLI::ParseError& error) {
     return parse_error(command, error, ours);
   }
-  if (auto leave = empty_word(command, ours)) {
+  if (auto leave = empty_word(app)) {
     return *leave;
+  }
+  if (!words.stat.command.empty() && words.stat.command.front().empty()) {
+    return usage_error("CMD is empty", "is a variable of the shell not set?");
   }
   if (auto leave = wrong_answer_form(all.front(), words)) {
     return *leave;

@@ -4,6 +4,7 @@
 #include "cli/help_formatter.hpp"
 #include "cli/leave.hpp"
 #include "cli/question_options.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -30,7 +31,7 @@ void add_what_to_look_at(CLI::App& app, Words& words) {
       ->group(look_at);
   app.add_flag("--pick-py", words.pick_python, "choose among Python processes")->group(look_at);
   app.add_option("--pick-mode", words.pick_mode, "textual (full screen), curses (compact) or plain")
-      ->check(CLI::IsMember({"textual", "curses", "plain"}))
+      ->check(one_of({"textual", "curses", "plain"}))
       ->type_name("MODE")
       ->group(look_at);
   app.add_option(
@@ -45,9 +46,7 @@ void add_what_to_look_at(CLI::App& app, Words& words) {
 }
 
 void add_what_to_print(CLI::App& app, Words& words) {
-  // CLI11 takes "-1" for a very large unsigned number.
-  CLI::Range range(std::size_t{0}, std::size_t{1'000'000});
-  const CLI::Validator small_number = range.description("");
+  const CLI::Validator small_number = number_between(0, 1'000'000);
   app.add_option("--why", words.why, "the origin of a library: a soname, a path or a prefix")
       ->type_name("SONAME")
       ->group(what_to_print);
@@ -65,23 +64,23 @@ void add_what_to_print(CLI::App& app, Words& words) {
       ->type_name("FILE")
       ->group(what_to_print);
   app.add_option("--by", words.by, "rank by these bytes: file, resident or private (file)")
-      ->check(CLI::IsMember({"file", "resident", "private"}))
+      ->check(one_of({"file", "resident", "private"}))
       ->type_name("BYTES")
       ->group(what_to_print);
   app.add_option("--depth", words.depth, "length of chains drawn (8)")
-      ->check(small_number)
+      ->transform(small_number)
       ->type_name("N")
       ->group(what_to_print);
   app.add_option("--name-depth", words.name_depth, "components of Python names (2, 0 = all)")
-      ->check(small_number)
+      ->transform(small_number)
       ->type_name("N")
       ->group(what_to_print);
   app.add_option("--limit", words.limit, "rows per table (10 and 15, 0 = all)")
-      ->check(small_number)
+      ->transform(small_number)
       ->type_name("N")
       ->group(what_to_print);
   app.add_option("--color", words.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(one_of({"auto", "always", "never"}))
       ->type_name("WHEN")
       ->group(what_to_print);
 }
@@ -89,11 +88,11 @@ void add_what_to_print(CLI::App& app, Words& words) {
 void add_how_to_look(CLI::App& app, Words& words) {
   app.add_option(
          "--probe", words.probe, "how Python modules are found: auto, memory, gdb, path, none")
-      ->check(CLI::IsMember({"auto", "memory", "gdb", "path", "none"}))
+      ->check(one_of({"auto", "memory", "gdb", "path", "none"}))
       ->type_name("PROBE")
       ->group(how);
   app.add_option("--elf", words.elf, "how ELF files are read: auto, native, readelf")
-      ->check(CLI::IsMember({"auto", "native", "readelf"}))
+      ->check(one_of({"auto", "native", "readelf"}))
       ->type_name("READER")
       ->group(how);
   app.add_option("--at", words.at, "with --run: look at its exit, when idle, or after SECONDS")
@@ -102,6 +101,7 @@ void add_how_to_look(CLI::App& app, Words& words) {
   app.add_flag("--no-follow", words.no_follow, "with --run: leave CMD's children alone")
       ->group(how);
   app.add_option("--timeout", words.timeout, "limit of every step that waits (5)")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS")
       ->group(how);
 }
@@ -128,12 +128,13 @@ void add_record(CLI::App& app, Words& words) {
       ->type_name("DEST")
       ->required();
   record->add_option("--probe", words.probe, "as for the report")
-      ->check(CLI::IsMember({"auto", "memory", "gdb", "path", "none"}))
+      ->check(one_of({"auto", "memory", "gdb", "path", "none"}))
       ->type_name("PROBE");
   record->add_option("--elf", words.elf, "as for the report")
-      ->check(CLI::IsMember({"auto", "native", "readelf"}))
+      ->check(one_of({"auto", "native", "readelf"}))
       ->type_name("READER");
   record->add_option("--timeout", words.timeout, "limit of every step that waits (5)")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS");
   record->add_flag("-v,--verbose", words.verbose, "say what is decided, on stderr");
 }

@@ -1,6 +1,7 @@
 #include "cli/diff_options.hpp"
 
 #include "base/text.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ void add_fds(CLI::App& app, FdsWords& words) {
   fds->add_flag("--queues", words.queues, "bytes that wait in pipes and sockets");
   fds->add_option(
          "--rate", words.rate, "bytes per second over that time, where the kernel counts them")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS");
   fds->add_flag("--csv", words.csv, "one row per descriptor");
   fds->add_flag("-v,--verbose", words.verbose, verbose_help);
@@ -43,8 +45,12 @@ void add_watch(CLI::App& app, WatchWords& words) {
   CLI::App* watch =
       app.add_subcommand("watch", "follow PID: full screen on a terminal, JSON Lines elsewhere");
   watch->add_option("PID", words.pid, "the process")->required();
-  watch->add_option("--interval", words.interval, "between two looks (1)")->type_name("SECONDS");
-  watch->add_option("--for", words.watch_for, "end after that time")->type_name("SECONDS");
+  watch->add_option("--interval", words.interval, "between two looks (1)")
+      ->check(seconds_between(0.01, longest_time))
+      ->type_name("SECONDS");
+  watch->add_option("--for", words.watch_for, "end after that time")
+      ->check(seconds_between(shortest_time, longest_time))
+      ->type_name("SECONDS");
   watch->add_flag("--children", words.children, "its descendants' memory too");
   watch
       ->add_option(
@@ -53,7 +59,7 @@ void add_watch(CLI::App& app, WatchWords& words) {
   watch
       ->add_option(
           "--stream-format", words.stream_format, "jsonl, json (one array) or text (jsonl)")
-      ->check(CLI::IsMember({"jsonl", "json", "text"}))
+      ->check(one_of({"jsonl", "json", "text"}))
       ->type_name("FORMAT");
   watch->add_flag("-v,--verbose", words.verbose, verbose_help);
   add_answer_options(*watch, words.answer);
@@ -71,14 +77,7 @@ std::variant<CostRequest, Leave> fds_request(const FdsWords& words) {
   request.pid = std::get<std::int32_t>(pid);
   request.queues = words.queues;
   request.verbose = words.verbose;
-  if (!words.rate.empty()) {
-    request.rate_over = seconds_word(words.rate);
-    if (!request.rate_over) {
-      return usage_error(
-          fmt::format("--rate '{}' is not a number of seconds", printable(words.rate)),
-          "tracso fds 4192 --rate 2");
-    }
-  }
+  request.rate_over = seconds_word(words.rate);
   request.csv = words.csv || lower_case(words.answer.output).ends_with(".csv");
   request.output = answer_output(words.answer);
   request.output.render.limit_libraries = words.answer.limit.value_or(0);  // a list is whole
@@ -117,20 +116,8 @@ std::variant<CostRequest, Leave> watch_request(const WatchWords& words) {
   }
   WatchRequest request;
   request.pid = std::get<std::int32_t>(pid);
-  const auto interval = seconds_word(words.interval);
-  constexpr std::chrono::milliseconds shortest{10};
-  if (!interval || *interval < shortest) {
-    return usage_error(
-        fmt::format("--interval '{}' is not a number of seconds", printable(words.interval)),
-        "from 0.01 on: tracso watch 4192 --interval 0.5");
-  }
-  request.interval = *interval;
-  request.watch_for = words.watch_for.empty() ? std::nullopt : seconds_word(words.watch_for);
-  if (!words.watch_for.empty() && !request.watch_for) {
-    return usage_error(
-        fmt::format("--for '{}' is not a number of seconds", printable(words.watch_for)),
-        "tracso watch 4192 --for 60");
-  }
+  request.interval = seconds_word(words.interval).value_or(request.interval);
+  request.watch_for = seconds_word(words.watch_for);
   if (!words.stream_format.empty() && words.stream.empty()) {
     return usage_error("--stream-format goes with --stream DEST",
                        "standard output has JSON Lines: tracso watch 4192 --stream log.txt");

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,12 +12,10 @@
 namespace tracso {
 namespace {
 
-std::optional<std::chrono::milliseconds> milliseconds_of(const std::string& seconds) {
-  const auto value = parse_decimal(seconds);
-  if (!value || *value > 1e6) {
-    return std::nullopt;
-  }
-  return std::chrono::milliseconds(static_cast<std::int64_t>(*value * 1000));
+// Of a text that seconds_between() let pass.
+std::chrono::milliseconds milliseconds_of(const std::string& seconds) {
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(parse_decimal(seconds).value_or(0) * 1000));
 }
 
 }  // namespace
@@ -26,11 +25,11 @@ void add_dump(CLI::App& app, DumpWords& words) {
       "dump",
       "what every thread of PID is doing: system call, lock, Python stack; nothing is stopped");
   dump->add_option("PID", words.pid, "the process")->required();
-  CLI::Range range(std::size_t{1}, std::size_t{1'000'000'000});
   dump->add_option("--count", words.count, "looks (1)")
-      ->check(range.description(""))
+      ->transform(number_between(1, 1'000'000'000))
       ->type_name("N");
   dump->add_option("--interval", words.interval, "time between two looks (1)")
+      ->check(seconds_between(0, longest_time))
       ->type_name("SECONDS");
   dump->add_flag("--native",
                  words.native,
@@ -44,8 +43,10 @@ void add_dump(CLI::App& app, DumpWords& words) {
   dump->add_option("-o,--output", words.output, "write there; - is the standard output")
       ->type_name("FILE");
   dump->add_option("--color", words.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN");
   dump->add_option("--timeout", words.timeout, "limit of reading one look (5)")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS");
 }
 
@@ -57,17 +58,6 @@ std::variant<DumpRequest, std::pair<std::string, std::string>> dump_request(
     return Wrong{fmt::format("'{}' is not a process number", printable(words.pid)),
                  "a number as 'ps' prints it: tracso dump 4192"};
   }
-  const auto interval = milliseconds_of(words.interval);
-  if (!interval) {
-    return Wrong{
-        fmt::format("--interval '{}' is not a number of seconds", printable(words.interval)),
-        "tracso dump --count 3 --interval 0.5 PID"};
-  }
-  const auto timeout = milliseconds_of(words.timeout);
-  if (!timeout || timeout->count() == 0) {
-    return Wrong{fmt::format("--timeout '{}' is not a number of seconds", printable(words.timeout)),
-                 "tracso dump --timeout 10 PID"};
-  }
   const auto choice = words.color == "always"  ? ColorChoice::always
                       : words.color == "never" ? ColorChoice::never
                                                : ColorChoice::automatic;
@@ -76,8 +66,8 @@ std::variant<DumpRequest, std::pair<std::string, std::string>> dump_request(
   DumpRequest request;
   request.pid = static_cast<std::int32_t>(*pid);
   request.count = words.count;
-  request.interval = *interval;
-  request.timeout = *timeout;
+  request.interval = milliseconds_of(words.interval);
+  request.timeout = milliseconds_of(words.timeout);
   request.signal = words.signal;
   request.native = words.native;
   request.demangle = words.demangle;

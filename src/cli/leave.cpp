@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -31,23 +32,17 @@ std::optional<std::chrono::milliseconds> seconds_word(const std::string& text) {
       std::max<std::int64_t>(1, static_cast<std::int64_t>(*seconds * 1000)));
 }
 
-std::string wrong_time(const std::string& word) {
-  const auto seconds = parse_decimal(word);
-  return seconds && *seconds >= 0.001 && *seconds <= 1e6
-             ? ""
-             : fmt::format("'{}' is not a number of seconds from 0.001 on", printable(word));
-}
-
 void add_answer_options(CLI::App& app, AnswerWords& words, const std::string& group) {
   app.add_flag("--json", words.json, "the document")->group(group);
   app.add_option("-o,--output", words.output, "write there; .json chooses the form")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--color", words.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN")
       ->group(group);
   app.add_option("--limit", words.limit, "rows per list (0 = all)")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}).description(""))
+      ->transform(number_between(0, 1'000'000))
       ->type_name("N")
       ->group(group);
 }

@@ -22,12 +22,8 @@ Leave usage_error(const std::string& what, const std::string& hint);
 /// A PID as `ps` prints it.
 std::variant<std::int32_t, Leave> pid_word(const std::string& text);
 
-/// "2", "0.5": seconds, more than 0 and at most 1e7; nullopt: it is none.
+/// "2", "0.5": seconds, more than 0 and at most 1e7; nullopt: it is none, or empty.
 std::optional<std::chrono::milliseconds> seconds_word(const std::string& text);
-
-/// For CLI11's check(): what is wrong with a time to look for, 0.001 to 1e6 seconds; empty:
-/// nothing. CLI::Range alone takes "nan", which lies in any range.
-std::string wrong_time(const std::string& word);
 
 /// --json --color -o --limit of a subcommand.
 struct AnswerWords {

@@ -5,10 +5,12 @@
 #include "cli/complete.hpp"
 #include "cli/definition.hpp"
 #include "cli/help.hpp"
+#include "cli/leave.hpp"
 #include "cli/output_forms.hpp"
 #include "cli/question_options.hpp"
 #include "cli/slips.hpp"
 #include "cli/terminal.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -182,13 +184,8 @@ std::variant<TraceSource, Leave> trace_source(const Words& words) {
   return TraceSource(LastSource{});
 }
 
-std::optional<std::chrono::milliseconds> parse_timeout(const Words& words) {
-  const auto seconds = parse_decimal(words.timeout);
-  if (!seconds || *seconds <= 0 || *seconds > 1e6) {
-    return std::nullopt;
-  }
-  return std::chrono::milliseconds(
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(*seconds * 1000)));
+std::chrono::milliseconds parse_timeout(const Words& words) {
+  return seconds_word(words.timeout).value_or(std::chrono::milliseconds(1));
 }
 
 std::variant<Request, Leave> record_request(const Words& words) {
@@ -205,7 +202,7 @@ std::variant<Request, Leave> record_request(const Words& words) {
   request.probe = words.probe;
   request.elf = words.elf;
   request.verbose = words.verbose;
-  request.timeout = *parse_timeout(words);
+  request.timeout = parse_timeout(words);
   return request;
 }
 
@@ -239,7 +236,7 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
   if (auto question = other_request(words,
                                     std::get<TraceSource>(source),
                                     std::get<OutputOptions>(output),
-                                    *parse_timeout(words))) {
+                                    parse_timeout(words))) {
     return *std::move(question);
   }
   TraceRequest request;
@@ -284,9 +281,19 @@ std::variant<Request, Leave> trace_request(const Words& words, const CLI::App& a
                   std::any_of(request.gates.begin(), request.gates.end(), measures_memory);
   request.relocations = (form == "json" && !request.why) || form == "html";
   request.verbose = words.verbose;
-  request.timeout = *parse_timeout(words);
+  request.timeout = parse_timeout(words);
   request.timeout_hint = "a larger --timeout SECONDS waits longer";
   return request;
+}
+
+// Of the root and of all commands.
+std::vector<std::string> all_names(const CLI::App& app) {
+  auto names = option_names(app);
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto more = option_names(*command);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
 }
 
 }  // namespace
@@ -306,6 +313,9 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
     const std::vector<std::string> typed(all.begin() + 1, all.end());
     return Leave{0, complete(app, typed, {process_candidates, soname_candidates}), ""};
   }
+  if (auto leave = empty_behind_sign(ours, all_names(app))) {
+    return *std::move(leave);
+  }
   try {
     std::vector<std::string> reversed(ours.rbegin(), ours.rend());
     app.parse(reversed);
@@ -317,16 +327,8 @@ std::variant<Request, Leave> parse_options(const std::vector<std::string>& all) 
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(app, error, ours);
   }
-  // CLI11 takes it for the flag without a name.
-  if (std::find(ours.begin(), ours.end(), "--bindings=") != ours.end()) {
-    return usage("--bindings is empty", "is a variable of the shell not set?");
-  }
   if (auto leave = empty_word(app)) {
     return *leave;
-  }
-  if (!parse_timeout(words)) {
-    return usage(fmt::format("--timeout '{}' is not a number of seconds", printable(words.timeout)),
-                 "tracso --timeout 10 PID");
   }
   if (auto leave = misplaced_option(app, words)) {
     return *leave;
@@ -363,11 +365,7 @@ std::vector<std::string> known_options() {
   Words words;
   CLI::App app("", "tracso");
   define_options(app, words);
-  auto names = option_names(app);
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const auto more = option_names(*command);
-    names.insert(names.end(), more.begin(), more.end());
-  }
+  auto names = all_names(app);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

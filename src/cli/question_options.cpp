@@ -2,6 +2,7 @@
 
 #include "cli/leave.hpp"
 #include "cli/output_forms.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ void add_question_options(CLI::App& app, Words& words) {
                  words.count_calls,
                  "attach to the process, count calls between libraries for so long, and say in the "
                  "report, --json or --csv which are used")
-      ->check(wrong_time)
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS")
       ->group(what_to_print);
   app.add_flag("--files", words.files, "the files mapped as code, one a line")

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/unknown_option.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -96,6 +97,9 @@ std::optional<Leave> misplaced_option(const CLI::App& app, const Words& words) {
   if (words.run.empty()) {
     return usage("--run needs a command", "tracso --run python3 -c 'import ssl'");
   }
+  if (words.run.front().empty()) {
+    return usage("CMD is empty", "is a variable of the shell not set?");
+  }
   const std::string& first = words.run.front();
   if (contains(option_names(app), before_equal(first))) {
     return usage(
@@ -129,7 +133,9 @@ std::optional<Leave> empty_word(const CLI::App& app) {
   for (const CLI::App* one : all) {
     for (const CLI::Option* option : one->get_options()) {
       const auto& given = option->results();
-      if (std::find(given.begin(), given.end(), "") != given.end()) {
+      // One that may stand alone ("--no-leaks") has an empty result then.
+      if (option->get_items_expected_min() > 0 &&
+          std::find(given.begin(), given.end(), "") != given.end()) {
         return usage(fmt::format("{} is empty", message_name(*option)),
                      "is a variable of the shell not set?");
       }
@@ -187,21 +193,25 @@ std::optional<std::string> second_target(const std::vector<std::string>& ours) {
 Leave explain_parse_error(const CLI::App& app,
                           const CLI::ParseError& error,
                           const std::vector<std::string>& ours) {
-  const auto names = names_in_force(app);
-  for (const auto& word : ours) {
-    const std::string name = before_equal(word);
-    if (word.size() > 1 && word.starts_with('-') && !contains(names, name) &&
-        !contains(option_names(app), name)) {
-      const auto commands = app.get_subcommands();
-      return unknown_option(commands.empty() ? "" : commands.front()->get_name(), word, names);
+  if (auto leave = empty_word(app)) {  // two words, of which one is empty
+    return *std::move(leave);
+  }
+  const auto commands = app.get_subcommands();
+  const bool bad_value = error.get_name() == "ValidationError";
+  if (!bad_value) {  // "--depth -1": a value, no option
+    const auto names = names_in_force(app);
+    auto known = option_names(app);
+    known.insert(known.end(), names.begin(), names.end());
+    if (auto leave = unknown_among(
+            commands.empty() ? "" : commands.front()->get_name(), ours, known, names)) {
+      return *std::move(leave);
     }
   }
   // "records 4192": a command that is none is taken for the TARGET, and its own for one too many.
   const auto first = std::find_if(
       ours.begin(), ours.end(), [](const std::string& word) { return !word.starts_with('-'); });
-  const bool bad_value =
-      error.get_name() == "ValidationError" || error.get_name() == "ConversionError";
-  if (!bad_value && first != ours.end() && app.get_subcommands().empty() &&
+  const bool bad_word = !bad_value && error.get_name() != "ConversionError";
+  if (bad_word && first != ours.end() && commands.empty() &&
       !contains(command_names(app), *first)) {
     if (contains(option_names(app), "--" + *first)) {
       return usage(fmt::format("there is no command '{}'", printable(*first)),
@@ -212,7 +222,6 @@ Leave explain_parse_error(const CLI::App& app,
                    fmt::format("did you mean tracso {}?", command));
     }
   }
-  const auto commands = app.get_subcommands();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && commands.empty() &&
       second_target(ours)) {
     return usage(
@@ -223,10 +232,7 @@ Leave explain_parse_error(const CLI::App& app,
     return usage("--why is to be followed by a library",
                  "tracso --why libssl.so.3; tracso --csv has all names");
   }
-  return usage(printable(error.what()),
-               commands.empty()
-                   ? "'tracso -h' lists the options"
-                   : fmt::format("'tracso {} -h' lists its options", commands.front()->get_name()));
+  return wrong_use(commands.empty() ? app : *commands.front(), error, ours);
 }
 
 }  // namespace tracso

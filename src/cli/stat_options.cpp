@@ -2,6 +2,7 @@
 
 #include "base/sizes.hpp"
 #include "base/text.hpp"
+#include "cli/values.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,13 +14,14 @@ namespace {
 
 constexpr const char* limits = "Budgets (exit 1 if one fails)";
 constexpr const char* look = "How to look";
+constexpr std::uint64_t most_runs = 1000;
 
 void add_limits(CLI::App& app, StatWords& words) {
   for (const FigureName& figure : figure_names()) {
     const std::string name(figure.name);
     app.add_option("--max-" + name,
                    words.most[name],
-                   figure.is_bytes ? "at most that many bytes (K M G)" : "at most that many")
+                   figure.is_bytes ? "at most that many bytes (K M G T)" : "at most that many")
         ->type_name(figure.is_bytes ? "SIZE" : "N")
         ->group(limits);
   }
@@ -46,17 +48,21 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
       ->type_name("PID")
       ->group(look);
   app.add_option("--runs", words.runs, "run CMD that often (1; 3 with a baseline)")
+      ->transform(number_between(1, most_runs))
       ->type_name("N")
       ->group(look);
   app.add_option("--warmup", words.warmups, "runs before that count for nothing (0)")
+      ->transform(number_between(0, most_runs))
       ->type_name("N")
       ->group(look);
   app.add_option("--baseline-after",
                  words.after,
                  "compare descriptors with those open that long after the start")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS")
       ->group(look);
   app.add_option("--for", words.watch_for, "with -p: two looks that far apart, and the difference")
+      ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS")
       ->group(look);
   app.add_flag("--children",
@@ -92,15 +98,6 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
       ->type_name("DEST")
       ->group(look);
   app.add_flag("-v,--verbose", words.verbose, "say what is decided, on stderr")->group(look);
-}
-
-// A number from `least` on; nullopt: it is none.
-std::optional<std::size_t> count_word(const std::string& text, std::size_t least) {
-  constexpr std::size_t most = 1000;
-  const auto number = parse_unsigned(text);
-  return number && *number >= least && *number <= most
-             ? std::optional(static_cast<std::size_t>(*number))
-             : std::nullopt;
 }
 
 std::optional<Leave> read_limits(const StatWords& words, Limits& into) {
@@ -139,32 +136,11 @@ std::optional<Leave> read_limits(const StatWords& words, Limits& into) {
   return std::nullopt;
 }
 
-std::optional<Leave> read_times(const StatWords& words, StatRequest& into) {
-  const auto runs = words.runs.empty() ? std::optional<std::size_t>(words.baseline.any() ? 3 : 1)
-                                       : count_word(words.runs, 1);
-  const auto warmups = count_word(words.warmups, 0);
-  if (!runs) {
-    return usage_error(
-        fmt::format("--runs '{}' is not a number from 1 to 1000", printable(words.runs)),
-        "tracso stat --runs 5 CMD");
-  }
-  if (!warmups) {
-    return usage_error(
-        fmt::format("--warmup '{}' is not a number from 0 to 1000", printable(words.warmups)),
-        "tracso stat --warmup 1 CMD");
-  }
-  into.runs = *runs;
-  into.warmups = *warmups;
-  for (const auto& [text, time, name] :
-       {std::tuple(&words.after, &into.baseline_after, "--baseline-after"),
-        std::tuple(&words.watch_for, &into.watch_for, "--for")}) {
-    *time = text->empty() ? std::nullopt : seconds_word(*text);
-    if (!text->empty() && !*time) {
-      return usage_error(fmt::format("{} '{}' is not a number of seconds", name, printable(*text)),
-                         fmt::format("{} 2.5", name));
-    }
-  }
-  return std::nullopt;
+void read_times(const StatWords& words, StatRequest& into) {
+  into.runs = words.runs.value_or(words.baseline.any() ? 3 : 1);
+  into.warmups = words.warmups;
+  into.baseline_after = seconds_word(words.after);
+  into.watch_for = seconds_word(words.watch_for);
 }
 
 std::optional<Leave> read_attribution(const StatWords& words,
@@ -221,7 +197,7 @@ std::optional<Leave> mismatch(const StatWords& words) {
     return usage_error("--sample with -p needs a time to look: --for SECONDS",
                        "tracso stat -p 4192 --sample 5 --for 10");
   }
-  if (!command && (words.no_ptrace || !words.after.empty() || !words.runs.empty())) {
+  if (!command && (words.no_ptrace || !words.after.empty() || words.runs)) {
     return usage_error("--runs, --no-ptrace and --baseline-after go with a command",
                        "tracso stat --runs 3 CMD");
   }
@@ -245,12 +221,12 @@ std::variant<CostRequest, Leave> stat_request(const StatWords& words) {
                             read_limits(words, request.limits),
                             read_tolerances(words.baseline, request.tolerances),
                             read_attribution(words, request.attribution),
-                            read_sample(words, request.sample),
-                            read_times(words, request)}) {
+                            read_sample(words, request.sample)}) {
     if (leave) {
       return *leave;
     }
   }
+  read_times(words, request);
   if (words.command.empty()) {
     const auto pid = pid_word(words.pid);
     if (std::holds_alternative<Leave>(pid)) {

@@ -5,6 +5,7 @@
 #include "cli/cli11_names.hpp"
 #include "cli/leave.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,9 @@ struct StatWords {
   std::optional<std::string> attribution;   ///< given; "" for the parts alone
   std::vector<std::string> denied;
   BaselineWords baseline;
-  std::string runs, warmups = "0", after, watch_for, sample, junit, stream;
+  std::optional<std::size_t> runs;
+  std::size_t warmups = 0;
+  std::string after, watch_for, sample, junit, stream;
   bool children = false, reset_peak = false, used = false, no_ptrace = false, verbose = false;
   std::string stray;                 ///< of CMD's words one that is called like an option of ours
   std::vector<std::string> command;  ///< split off before CLI11 sees it

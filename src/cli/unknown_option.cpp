@@ -68,4 +68,21 @@ Leave unknown_option(std::string_view command,
           : fmt::format("'tracso {}{}-h' lists the options", command, command.empty() ? "" : " "));
 }
 
+std::optional<Leave> unknown_among(std::string_view command,
+                                   const std::vector<std::string>& ours,
+                                   const std::vector<std::string>& known,
+                                   const std::vector<std::string>& names) {
+  const auto has = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  for (const std::string& word : ours) {
+    const bool joined = word.size() > 2 && word[1] != '-' && has(word.substr(0, 2));  // "-p4192"
+    if (word.size() > 1 && word.starts_with('-') && word != "--" && !joined &&
+        !has(word.substr(0, word.find('=')))) {
+      return unknown_option(command, word, names);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace tracso

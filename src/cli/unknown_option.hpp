@@ -3,6 +3,7 @@
 
 #include "cli/leave.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,5 +16,12 @@ namespace tracso {
 Leave unknown_option(std::string_view command,
                      const std::string& word,
                      const std::vector<std::string>& names);
+
+/// The first of `ours` that looks like an option and is none of `known`, told as above with `names`
+/// as those that may be close. nullopt: there is none.
+std::optional<Leave> unknown_among(std::string_view command,
+                                   const std::vector<std::string>& ours,
+                                   const std::vector<std::string>& known,
+                                   const std::vector<std::string>& names);
 
 }  // namespace tracso

@@ -8,6 +8,7 @@
 
 #include "collect/bindings.hpp"
 
+#include "base/text.hpp"
 #include "collect/library_uses.hpp"
 #include "collect/linkage_set.hpp"
 #include "collect/own_runtimes.hpp"
@@ -150,7 +151,7 @@ class BindingsCollector {
 void note_unreadable(Workspace& work, std::size_t count) {
   work.trace.notices.push_back(
       {"symbols-unreadable",
-       fmt::format("the symbols of {} mapped files could not be read", count),
+       fmt::format("the symbols of {} could not be read", counted(count, "mapped file")),
        "what these call, and what is called of them, is not known",
        "run as root: deleted files can be read then"});
 }

@@ -1,5 +1,6 @@
 #include "collect/costs.hpp"
 
+#include "base/text.hpp"
 #include "collect/memory_classes.hpp"
 #include "elf/file_image.hpp"
 #include "elf/memory_image.hpp"
@@ -68,9 +69,9 @@ class MemoryCosts {
     if (unknown > 0) {
       work_.trace.notices.push_back(
           {"costs-unknown",
-           fmt::format("{} libraries share a mapping with other memory, and the page map of the "
-                       "process is not readable",
-                       unknown),
+           fmt::format("the page map of the process is not readable, and {} mapped together with "
+                       "other memory",
+                       counted(static_cast<std::uint64_t>(unknown), "library is", "libraries are")),
            "their resident and private bytes are not known",
            "run as its user or as root"});
     }

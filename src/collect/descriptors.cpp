@@ -200,10 +200,13 @@ Result<std::vector<Descriptor>> collect_descriptors(const ProcessSource& process
   const auto hidden = std::count_if(
       named->begin(), named->end(), [](const Named& one) { return one.descriptor.link.empty(); });
   if (hidden > 0) {
-    notices.push_back({"descriptors-unreadable",
-                       fmt::format("{} descriptors are open, but may not be read", hidden),
-                       "what they lead to is not known",
-                       "look as root of the same user namespace, or with CAP_SYS_PTRACE"});
+    notices.push_back(
+        {"descriptors-unreadable",
+         fmt::format(
+             "{} open, but may not be read",
+             counted(static_cast<std::uint64_t>(hidden), "descriptor is", "descriptors are")),
+         "what they lead to is not known",
+         "look as root of the same user namespace, or with CAP_SYS_PTRACE"});
   }
   std::vector<Descriptor> out;
   out.reserve(named->size());
@@ -229,7 +232,7 @@ Result<std::vector<Descriptor>> collect_descriptors(const ProcessSource& process
   }
   if (unknown > 0) {
     notices.push_back({"sockets-unknown",
-                       fmt::format("{} sockets could not be looked into", unknown),
+                       counted(unknown, "socket") + " could not be looked into",
                        "their endpoints are not known",
                        "run as root, or with CAP_SYS_PTRACE"});
   }

@@ -10,6 +10,7 @@
 #include "collect/needed_edges.hpp"
 #include "collect/readers.hpp"
 #include "loader/resolver.hpp"
+#include "proc/script.hpp"
 
 #include <fmt/format.h>
 
@@ -151,23 +152,19 @@ class FileGraph {
 
 // A script is no ELF file, but what runs it may be: say so instead of "invalid ELF header".
 Error with_script_hint(Error error, const FileSystem& files, const TargetPath& path) {
-  std::string start(128, '\0');
-  const auto file = files.open(path);
-  const auto count = file ? (*file)->read_at(0, std::as_writable_bytes(std::span(start)))
-                          : Result<std::size_t>(std::size_t{0});
-  start.resize(count ? *count : 0);
-  if (!start.starts_with("#!")) {
+  const auto words = proc::script_words(files, path);
+  if (!words) {
     return error;
   }
-  const auto words = split_words(std::string_view(start).substr(2, start.find('\n') - 2), " \t\r");
   error.reason = "it is a script, not an ELF file";
   const std::string command =
       path.text.find('/') == std::string::npos ? "./" + path.text : path.text;
-  error.hint = words.empty() ? "tracso --run " + command
-                             : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
-                                           words.front(),
-                                           words.front(),
-                                           command);
+  const auto [name, in_path] = proc::interpreter_of(*words);
+  error.hint = name.empty() ? "tracso --run " + command
+                            : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
+                                          name,
+                                          in_path ? "$(command -v " + name + ")" : name,
+                                          command);
   return error;
 }
 

@@ -94,9 +94,7 @@ class Labeller {
           {"restart-unknown",
            fmt::format("{} looked for relative to a working directory that is not on record, "
                        "first {}",
-                       without_verdict_.size() == 1
-                           ? "1 library was"
-                           : fmt::format("{} libraries were", without_verdict_.size()),
+                       counted(without_verdict_.size(), "library was", "libraries were"),
                        without_verdict_.front()),
            "nothing is said of how they were found, and of a restart",
            ""});

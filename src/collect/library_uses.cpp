@@ -28,7 +28,7 @@ std::string names(const Workspace& work, const std::vector<std::size_t>& objects
 }
 
 std::string functions(std::size_t count) {
-  return count == 1 ? "1 function" : fmt::format("{} functions", count);
+  return counted(count, "function");
 }
 
 bool has_cause(const Workspace& work, NodeId node, EdgeKind kind, bool from_python) {

@@ -194,7 +194,7 @@ std::vector<Candidate> make_candidates(const Target& target,
 
 Notice unreadable_files(std::size_t count) {
   return {"files-unreadable",
-          fmt::format("{} mapped files could not be opened", count),
+          counted(count, "mapped file") + " could not be opened",
           "their sizes are not counted",
           "run as root, or with CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE"};
 }

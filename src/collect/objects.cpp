@@ -70,8 +70,8 @@ void read_records(Workspace& work) {
     return;
   }
   work.log(
-      fmt::format("link map: {} objects via {}{}",
-                  maps->entries.size(),
+      fmt::format("link map: {} via {}{}",
+                  counted(maps->entries.size(), "object"),
                   maps->via,
                   maps->private_fields ? "" : ", public fields only: " + maps->private_reason));
   if (!maps->consistent) {

@@ -68,8 +68,8 @@ void collect_python_modules(Workspace& work) {
   if (!facts) {
     return;
   }
-  work.log(fmt::format("python: {} modules by the {} probe ({})",
-                       facts->modules.size(),
+  work.log(fmt::format("python: {} by the {} probe ({})",
+                       counted(facts->modules.size(), "module"),
                        facts->probe,
                        facts->detail));
   const Witness witness = facts->complete ? Witness::sys_modules : Witness::path;

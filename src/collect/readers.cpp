@@ -23,8 +23,8 @@ void note_reader_fallbacks(const ElfReader& reader, std::vector<Notice>& notices
   const auto fallbacks = readelf->fallbacks();
   if (!fallbacks.empty()) {
     notices.push_back({"readelf-distrusted",
-                       fmt::format("readelf's text could not be believed for {} files, first {}",
-                                   fallbacks.size(),
+                       fmt::format("readelf's text could not be believed for {}, first {}",
+                                   counted(fallbacks.size(), "file"),
                                    fallbacks.front()),
                        "they were read by tracso itself",
                        ""});

@@ -186,7 +186,7 @@ void read_loader_options(Workspace& work, StartFacts& start) {
   }
   loader::add_loader_command(command, start.environment);
   start.program_origin = origin_by_name(work, start, command.program);
-  work.log(fmt::format("started by name: {} words are the loader's", command.words));
+  work.log("started by name: " + counted(command.words, "word is", "words are") + " the loader's");
 }
 
 }  // namespace

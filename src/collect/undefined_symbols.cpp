@@ -3,6 +3,7 @@
 
 #include "tracso/problem_facts.hpp"
 
+#include "base/text.hpp"
 #include "elf/linkage.hpp"
 
 #include <fmt/format.h>
@@ -129,7 +130,7 @@ void collect_file_facts(const FileSystem& files, Trace& trace, ProblemFacts& fac
   } else if (scope.unreadable() > 0) {
     trace.notices.push_back(
         {"symbols-unreadable",
-         fmt::format("the symbols of {} files could not be read", scope.unreadable()),
+         fmt::format("the symbols of {} could not be read", counted(scope.unreadable(), "file")),
          "whether a symbol is undefined is not known",
          ""});
   }

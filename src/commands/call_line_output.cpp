@@ -125,7 +125,8 @@ void add_missing(const calls::StreamCounts& counts, CallsReport& report) {
   if (counts.lost != 0) {
     report.notices.push_back(
         {"calls-lost",
-         fmt::format("{} calls and returns are missing", counts.lost),
+         fmt::format("{} missing",
+                     counted(counts.lost, "call or return is", "calls and returns are")),
          "they came faster than they could be read, or in the middle of another (signal handlers)",
          ""});
   }
@@ -133,9 +134,10 @@ void add_missing(const calls::StreamCounts& counts, CallsReport& report) {
     report.notices.push_back(
         {"calls-damaged",
          "calls are missing",
-         fmt::format("{} pieces of their records were written over, {} could not be read",
-                     counts.damaged,
-                     counts.unmapped),
+         fmt::format(
+             "{} written over, {} could not be read",
+             counted(counts.damaged, "piece of their records was", "pieces of their records were"),
+             counts.unmapped),
          ""});
   }
 }

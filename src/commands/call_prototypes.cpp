@@ -28,7 +28,9 @@ void tell(const std::string& file, const std::vector<calls::ConfigProblem>& prob
         "{}:{}: {}; the line is skipped", printable(file), problems[i].line, problems[i].reason));
   }
   if (problems.size() > most_told) {
-    say(fmt::format("{}: {} more lines are skipped", printable(file), problems.size() - most_told));
+    say(fmt::format("{}: {} skipped",
+                    printable(file),
+                    counted(problems.size() - most_told, "more line is", "more lines are")));
   }
 }
 

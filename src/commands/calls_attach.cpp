@@ -1,5 +1,6 @@
 #include "commands/calls_attach.hpp"
 
+#include "base/text.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/output.hpp"
@@ -9,6 +10,8 @@
 #include "os/disk.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -80,15 +83,29 @@ void stay_attached(const std::optional<std::chrono::milliseconds>& seconds,
   }
 }
 
+AttachedWords::AttachedWords(const CallsRequest& request) {
+  const std::string who = request.processes.size() == 1
+                              ? fmt::format("process {}", request.processes.front())
+                              : counted(request.processes.size(), "process", "processes");
+  const std::string until = request.seconds ? fmt::format("for {:g} s, or until Ctrl-C",
+                                                          in_milliseconds(*request.seconds) / 1000)
+                                            : "until Ctrl-C";
+  if (request.is_table()) {
+    progress_.emplace(fmt::format("counting the calls of {} {}", who, until));
+  } else if (::isatty(STDERR_FILENO) == 1) {
+    say(fmt::format("attached to {}, whose calls follow {}", who, until));
+  }
+}
+
 Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detached) {
   const auto pid = attachment.process().pid();
   const auto& held = attachment.held();
   Notice notice{"calls-attached",
-                fmt::format("process {} {}; one thread of it was held {} times, {:.1f} ms in "
+                fmt::format("process {} {}; one thread of it was held {}, {:.1f} ms in "
                             "all, {:.1f} ms at most",
                             pid,
                             has_ended(attachment.process()) ? "ended meanwhile" : "ran on",
-                            held.times,
+                            counted(held.times, "time"),
                             in_milliseconds(held.all),
                             in_milliseconds(held.longest)),
                 "",
@@ -136,6 +153,7 @@ int calls_of_processes(const CallsRequest& request) {
       return fail(opened.error());
     }
   }
+  std::optional<AttachedWords> words(request);
   constexpr std::chrono::milliseconds nothing_to_write{50};
   stay_attached(
       request.seconds,
@@ -146,6 +164,7 @@ int calls_of_processes(const CallsRequest& request) {
         });
       },
       [&] { return lines ? lines->write() : nothing_to_write; });
+  words.reset();
   CallsReport report;
   report.mode = request.mode;
   for (const auto& one : all) {

@@ -5,9 +5,11 @@
 
 #include "calls/attachment.hpp"
 #include "commands/calls_command.hpp"
+#include "commands/progress.hpp"
 #include "launch/own_signals.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace tracso {
 
@@ -24,6 +26,16 @@ void stay_attached(const std::optional<std::chrono::milliseconds>& seconds,
                    const launch::OwnSignals& signals,
                    const std::function<bool()>& all_have_ended,
                    const std::function<std::chrono::milliseconds()>& work);
+
+/// While it lives a person at a terminal is told what is waited for and how to end it: of a table a
+/// line that goes again, of lines one before them. Nothing where stderr is no terminal.
+class AttachedWords {
+ public:
+  explicit AttachedWords(const CallsRequest& request);
+
+ private:
+  std::optional<Progress> progress_;
+};
 
 /// How long its threads were held, and what could not be put back.
 Notice notice_of(const calls::Attachment& attachment, const Result<Done>& detached);

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <utility>
 
 namespace tracso {
@@ -52,6 +53,7 @@ int system_calls_of_process(const CallsRequest& request) {
     const int failed = fail(error);
     return output.not_run(error, error.kind == ErrorKind::unsupported ? status_refused : failed);
   }
+  std::optional<AttachedWords> words(request);
   constexpr std::size_t most_at_once = 256;
   constexpr milliseconds longest_sleep{20};
   stay_attached(
@@ -63,6 +65,7 @@ int system_calls_of_process(const CallsRequest& request) {
         output.write();
         return more ? milliseconds(0) : longest_sleep;
       });
+  words.reset();
   const bool whole = engine.leave();
   CallsReport report;
   if (!engine.ended()) {

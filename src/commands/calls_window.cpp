@@ -1,5 +1,6 @@
 #include "commands/calls_window.hpp"
 
+#include "base/text.hpp"
 #include "calls/attachment.hpp"
 #include "calls/group.hpp"
 #include "commands/calls_attach.hpp"
@@ -82,21 +83,21 @@ Notice told(const Trace& trace, const calls::Attachment& attachment, const Resul
 void add_gaps(const CallsReport& report, Trace& trace) {
   const auto& untraced = report.untraced;
   if (trace.calls->elsewhere != 0) {
-    trace.notices.push_back({"calls-elsewhere",
-                             fmt::format("{} calls were from or into what was not there when the "
-                                         "libraries were read",
-                                         trace.calls->elsewhere),
-                             "they are in no row",
-                             ""});
+    trace.notices.push_back(
+        {"calls-elsewhere",
+         fmt::format("{} from or into what was not there when the libraries were read",
+                     counted(trace.calls->elsewhere, "call was", "calls were")),
+         "they are in no row",
+         ""});
   }
   if (untraced.address_taken + untraced.no_room + untraced.dlsym != 0) {
     trace.notices.push_back(
         {"calls-untraced",
-         fmt::format("{} imported functions of which only the address is used, {} without room and "
-                     "{} look-ups with dlsym were not traced",
-                     untraced.address_taken,
-                     untraced.no_room,
-                     untraced.dlsym),
+         fmt::format(
+             "not traced: {} of which only the address is used, {} without room, {} with dlsym",
+             counted(untraced.address_taken, "imported function"),
+             untraced.no_room,
+             counted(untraced.dlsym, "look-up")),
          "what is called through such pointers only counts as not used; so do calls inside a "
          "library",
          "tracso --unused PID tells of all time, from what is bound"});

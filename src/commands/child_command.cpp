@@ -8,12 +8,15 @@
 #include "commands/sources.hpp"
 #include "os/live_commands.hpp"
 #include "os/secure_start.hpp"
+#include "proc/script.hpp"
 #include "render/as_child.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <span>
 
 namespace tracso {
 namespace {
@@ -132,7 +135,7 @@ class Children {
   // As execvp would find it under the PATH of the process.
   std::optional<std::string> find(const std::string& program) const {
     if (program.find('/') != std::string::npos) {
-      return program.starts_with('/') ? program : directory_ + "/" + program;
+      return absolute(program);
     }
     const auto known = environment_.find("PATH");
     const std::string path = known == environment_.end() ? "/usr/bin:/bin" : known->second;
@@ -145,6 +148,51 @@ class Children {
       }
     }
     return std::nullopt;
+  }
+
+  // What in the end runs a script: "#!/bin/sh" is the shell, "#!/usr/bin/env python3" the Python
+  // that env would find. The file itself where it is no script. Error: only its reason counts.
+  Result<std::string> interpreter_of(const std::string& file) const {
+    std::string program = file;
+    for (int i = 0; i < proc::most_scripts; ++i) {
+      const auto words = proc::script_words(*target_.files, {program});
+      if (!words) {
+        return is_text(program) ? "/bin/sh" : program;  // execvp(3), where the kernel will not
+      }
+      const auto [name, in_path] = proc::interpreter_of(*words);
+      if (name.empty()) {
+        return Error{ErrorKind::malformed, "", "", "its first line names no interpreter", ""};
+      }
+      const auto found = in_path ? find(name) : std::optional(absolute(name));
+      if (!found || !target_.files->status({*found})) {
+        return Error{ErrorKind::not_found,
+                     "",
+                     "",
+                     fmt::format("a script for {}, which is not found{}",
+                                 name,
+                                 in_path ? " in the PATH of the process" : ""),
+                     ""};
+      }
+      program = *found;
+    }
+    return Error{ErrorKind::malformed, "", "", "a script whose interpreters are all scripts", ""};
+  }
+
+  // A script without "#!", for the shells and execvp: they take a text for one of /bin/sh.
+  bool is_text(const std::string& path) const {
+    const auto file = target_.files->open({path});
+    std::array<char, 128> head{};
+    const auto got = file ? (*file)->read_at(0, std::as_writable_bytes(std::span(head)))
+                          : Result<std::size_t>(file.error());
+    const std::string_view start(head.data(), got ? *got : 0);
+    return !start.empty() && start.find('\0') == std::string_view::npos &&
+           !start.starts_with(
+               "\x7f"
+               "ELF");
+  }
+
+  std::string absolute(const std::string& path) const {
+    return path.starts_with('/') ? path : directory_ + "/" + path;
   }
 
   Result<Trace> look(const std::string& path, Variables variables) const {
@@ -169,7 +217,13 @@ class Children {
       return program;
     }
     program.path = *path;
-    const auto there = look(*path, table.variables), clean = look(*path, {});
+    auto started = interpreter_of(*path);
+    if (!started) {
+      program.problem = std::move(started.error().reason);
+      return program;
+    }
+    program.interpreter = *started == *path ? "" : *started;
+    const auto there = look(*started, table.variables), clean = look(*started, {});
     if (!there || !clean) {
       const Error& error = there ? clean.error() : there.error();
       program.problem = fmt::format("cannot {} {}: {}", error.action, error.subject, error.reason);

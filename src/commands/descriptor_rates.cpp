@@ -1,8 +1,12 @@
 #include "commands/descriptor_rates.hpp"
 
+#include "commands/progress.hpp"
 #include "os/borrowed_sockets.hpp"
 #include "proc/descriptors.hpp"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -81,7 +85,12 @@ std::vector<DescriptorRate> measure_rates(const ProcessSource& process,
   for (const Descriptor& one : descriptors) {
     before.push_back(count(process, borrower, one));
   }
-  std::this_thread::sleep_for(time);
+  {
+    const Progress progress(fmt::format("counting the bytes of process {} for {:g} s",
+                                        process.pid(),
+                                        std::chrono::duration<double>(time).count()));
+    std::this_thread::sleep_for(time);
+  }
   std::vector<DescriptorRate> rates;
   rates.reserve(descriptors.size());
   for (std::size_t i = 0; i < descriptors.size(); ++i) {

@@ -57,12 +57,12 @@ Result<Side> side(const std::string& word, bool verbose) {
     side.fresh = true;
   }
   if (verbose) {
-    say(fmt::format("{}: {}, {} findings",
+    say(fmt::format("{}: {}, {}",
                     printable(word),
                     is_pid(word)                ? "a process"
                     : lacks_symbols(side.trace) ? "a recording, without symbol tables"
                                                 : "a document or recording",
-                    side.trace.findings.size()));
+                    counted(side.trace.findings.size(), "finding")));
   }
   return side;
 }
@@ -113,7 +113,8 @@ std::string failure(const Gate& gate, const TraceDiff& diff) {
       return fmt::format("{}: {} bytes are not known on both sides", gate.text, word);
     }
     return grown(bytes) > gate.limit
-               ? fmt::format("{}: {} more {}", gate.text, size_text(grown(bytes)), word)
+               ? fmt::format(
+                     "{}: {} more {}", gate.text, told_apart(gate.limit, grown(bytes)).second, word)
                : "";
   };
   switch (gate.what) {
@@ -128,7 +129,9 @@ std::string failure(const Gate& gate, const TraceDiff& diff) {
       return over(of_process(diff, &MemoryUse::private_bytes, diff.private_bytes), "private");
     case Gate::What::libraries:
       return diff.added.size() > gate.limit
-                 ? fmt::format("{}: {} libraries added", gate.text, diff.added.size())
+                 ? fmt::format("{}: {} added",
+                               gate.text,
+                               counted(diff.added.size(), "library", "libraries"))
                  : "";
   }
   return "";

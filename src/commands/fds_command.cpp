@@ -1,5 +1,6 @@
 #include "commands/fds_command.hpp"
 
+#include "base/text.hpp"
 #include "commands/descriptor_peers.hpp"
 #include "commands/descriptor_rates.hpp"
 #include "commands/output.hpp"
@@ -41,8 +42,8 @@ int fds(const FdsRequest& request) {
     return fail(with_denial(descriptors.error(), request.pid));
   }
   if (request.verbose) {
-    say(fmt::format("{} descriptors of process {}; sockets and pipes are {}",
-                    descriptors->size(),
+    say(fmt::format("{} of process {}; sockets and pipes are {}",
+                    counted(descriptors->size(), "descriptor"),
                     request.pid,
                     borrow
                         ? "borrowed (pidfd_getfd)"

@@ -10,7 +10,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace tracso {
@@ -25,28 +24,6 @@ Error wrong(std::string_view text, std::string reason) {
           std::string(text),
           std::move(reason),
           std::string(forms)};
-}
-
-std::optional<std::uint64_t> parse_amount(std::string_view text) {
-  std::uint64_t factor = 1;
-  if (text.size() > 1 && (text.ends_with('B') || text.ends_with('b'))) {
-    text.remove_suffix(1);  // "500MB"
-  }
-  constexpr std::array<std::pair<char, std::uint64_t>, 3> units{
-      {{'K', 1ULL << 10U}, {'M', 1ULL << 20U}, {'G', 1ULL << 30U}}};
-  for (const auto& [unit, bytes] : units) {
-    if (!text.empty() && (text.back() == unit || text.back() == unit + ('a' - 'A'))) {
-      factor = bytes;
-      text.remove_suffix(1);
-      break;
-    }
-  }
-  const auto number = parse_decimal(text);
-  constexpr double most = 9e18;
-  if (!number || *number < 0 || *number * static_cast<double>(factor) > most) {
-    return std::nullopt;
-  }
-  return static_cast<std::uint64_t>(*number * static_cast<double>(factor));
 }
 
 std::optional<Finding::Severity> severity_of(std::string_view word) {
@@ -87,7 +64,7 @@ Result<Gate> parse_gate(std::string_view text) {
   const auto what = sign == std::string_view::npos ? std::nullopt : amount_of(text.substr(0, sign));
   const auto amount = sign == std::string_view::npos ? "" : text.substr(sign + 1);
   const auto limit = what == Gate::What::libraries ? parse_unsigned(amount)
-                     : what                        ? parse_amount(amount)
+                     : what                        ? parse_size(amount)
                                                    : std::nullopt;
   if (!limit) {
     return wrong(text, what ? "no number stands behind the sign" : "it has none of the forms");
@@ -103,7 +80,9 @@ std::string over(const Gate& gate,
   if (!bytes) {
     return fmt::format("{}: {} bytes are not known", gate.text, word);
   }
-  return *bytes > gate.limit ? fmt::format("{}: {} {}", gate.text, size_text(*bytes), word) : "";
+  return *bytes > gate.limit
+             ? fmt::format("{}: {} {}", gate.text, told_apart(gate.limit, *bytes).second, word)
+             : "";
 }
 
 // Empty: it holds.
@@ -120,7 +99,9 @@ std::string failure(const Trace& trace, const Summary& summary, const Gate& gate
       return over(gate, summary.totals.private_bytes, "private");
     case Gate::What::libraries:
       return summary.totals.libraries > gate.limit
-                 ? fmt::format("{}: {} libraries", gate.text, summary.totals.libraries)
+                 ? fmt::format("{}: {}",
+                               gate.text,
+                               counted(summary.totals.libraries, "library", "libraries"))
                  : "";
   }
   return "";

@@ -22,7 +22,7 @@ struct Gate {
   std::string text;         ///< as written
 };
 
-/// "finding>=warning,code:dup-openmp,file>500M,resident>200M,private>1G,libs>60"; K, M and G are
+/// "finding>=warning,code:dup-openmp,file>500M,resident>200M,private>1G,libs>60"; K, M, G and T are
 /// powers of 1024. usage: which condition is none, and what the forms are.
 Result<std::vector<Gate>> parse_gates(std::string_view text);
 

@@ -69,7 +69,7 @@ void Measurement::executed(const launch::Moment& moment) {
     before_ = std::move(*list);
     activity_before_ = collect_activity(**process);
     cpu_before_ = cpu_time_of(moment.pid).value_or(0);
-    tell(fmt::format("pid {} begins with {} descriptors", moment.pid, before_->size()));
+    tell(fmt::format("pid {} begins with {}", moment.pid, counted(before_->size(), "descriptor")));
   }
   // The command has not done anything yet: all others are helpers of ours.
   const auto self = os::LiveProcess::open(::getpid());
@@ -146,11 +146,11 @@ void Measurement::whole(const launch::Moment& moment) {
   if (request_.children) {
     look_at_tree(thread, *taken_);
   }
-  tell(fmt::format("{} at {}: {} descriptors, {} children left",
+  tell(fmt::format("{} at {}: {}, {} left",
                    taken_->target,
                    taken_->moment,
-                   taken_->descriptor_count.value_or(0),
-                   taken_->children.size()));
+                   counted(taken_->descriptor_count.value_or(0), "descriptor"),
+                   counted(taken_->children.size(), "child", "children")));
 }
 
 void Measurement::tell(const std::string& line) const {

@@ -99,8 +99,8 @@ pick::Preview preview_of(const proc::ProcessEntry& entry) {
   trace->findings = find_problems(*trace, facts);
   const Summary summary = summarize(*trace, ByteKind::file);
   const auto& python = trace->process ? trace->process->python : std::nullopt;
-  preview.facts.push_back(fmt::format("{} libraries, {} of files{}{}",
-                                      summary.totals.libraries,
+  preview.facts.push_back(fmt::format("{}, {} of files{}{}",
+                                      counted(summary.totals.libraries, "library", "libraries"),
                                       size_text(summary.totals.file),
                                       python ? ", Python " : "",
                                       python ? printable(python->version) : ""));

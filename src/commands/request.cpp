@@ -19,6 +19,7 @@
 #include "commands/symbol_answers.hpp"
 #include "commands/trace_baseline.hpp"
 #include "commands/who_command.hpp"
+#include "commands/why_not_found.hpp"
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
 
@@ -52,74 +53,8 @@ Result<std::unique_ptr<Renderer>> choose_renderer(const OutputOptions& output) {
   return renderer;
 }
 
-// "py:numpy" is what a library can belong to, and no library.
-std::optional<Error> names_a_source(const WhyAnswer& answer,
-                                    const Trace& trace,
-                                    const Summary& summary) {
-  for (const Package& package : summary.packages) {
-    const bool meant = package.name == answer.query || package.name == "py:" + answer.query;
-    if (!package.source || !meant) {
-      continue;
-    }
-    std::vector<std::string> own;
-    for (const EdgeId edge : trace.graph.effects_of(*package.source)) {
-      own.push_back(display_name(trace.graph[trace.graph[edge].to]));
-    }
-    return Error{ErrorKind::usage,
-                 "explain",
-                 answer.query,
-                 fmt::format("--why explains libraries, and {} is what brings them: {} of them, "
-                             "first {}",
-                             package.name,
-                             package.libraries,
-                             join(own, ", ")),
-                 fmt::format("tracso --why {}", own.empty() ? "<lib>" : own.front())};
-  }
-  return std::nullopt;
-}
-
-// What was asked for while it ran, and is not there because the loader refused it.
-std::optional<Error> names_a_refused(const WhyAnswer& answer,
-                                     const Trace& trace,
-                                     const Summary& summary) {
-  for (std::size_t i = 0; i < trace.failed_loads.size(); ++i) {
-    const FailedLoad& failed = trace.failed_loads[i];
-    if (failed.name.find(answer.query) == std::string::npos &&
-        failed.asked.find(answer.query) == std::string::npos) {
-      continue;
-    }
-    const bool explained = i < summary.refusals.size() && !summary.refusals[i].empty();
-    return Error{
-        ErrorKind::usage,
-        "find",
-        answer.query,
-        fmt::format("the loader refused it: {}: {}{}",
-                    failed.name,
-                    failed.reason,
-                    explained ? "; " + summary.refusals[i] : ""),
-        "tracso --tree ends with 'Refused by the loader': who asked for it and where it was "
-        "looked for"};
-  }
-  return std::nullopt;
-}
-
 int say_not_found(const WhyAnswer& answer, const Trace& trace, const Summary& summary) {
-  for (const auto& error :
-       {names_a_source(answer, trace, summary), names_a_refused(answer, trace, summary)}) {
-    if (error) {
-      fail(*error);
-      return status_not_found;
-    }
-  }
-  Error error{ErrorKind::usage,
-              "find",
-              answer.query,
-              fmt::format("no library of {} has that name", trace.target),
-              ""};
-  error.hint = answer.did_you_mean.empty()
-                   ? "'tracso --csv' lists them all"
-                   : "did you mean " + join(answer.did_you_mean, ", ") + "?";
-  fail(error);
+  fail(why_not_found(answer, trace, summary));
   return status_not_found;
 }
 

@@ -78,7 +78,8 @@ void add_followed_children(Trace& trace, const launch::RunResult& result, bool w
   if (wanted && unseen > 0) {
     trace.notices.push_back(
         {"children-unseen",
-         fmt::format("{} child processes could not be looked at before they ended", unseen),
+         counted(unseen, "child process", "child processes") +
+             " could not be looked at before the end",
          "their libraries are not in the graph",
          "--run on the child's own command, or --at with a moment at which it lives"});
   }

@@ -11,6 +11,7 @@
 #include "commands/progress.hpp"
 #include "commands/python.hpp"
 #include "commands/run.hpp"
+#include "commands/system_tree.hpp"
 #include "graph/trace_json.hpp"
 #include "os/archive.hpp"
 #include "os/disk.hpp"
@@ -103,6 +104,7 @@ Result<Trace> explain(const FileSource& source, const TraceRequest& request, Pro
     if (!root) {
       Error error = root.error();
       error.kind = error.kind == ErrorKind::not_found ? ErrorKind::usage : error.kind;
+      error.hint = "DIR is what is / there: tracso --root /mnt/image /usr/bin/python3";
       return error;
     }
     files = std::move(*root);
@@ -119,6 +121,9 @@ Result<Trace> explain(const FileSource& source, const TraceRequest& request, Pro
   options.relocations = request.relocations;
   options.log = logger(request.verbose);
   auto trace = explain_file({nullptr, files.get(), &commands}, question, options);
+  if (!trace && source.root) {
+    return inside_tree(trace.error(), *source.root, source.path, *files);
+  }
   if (trace && symbol_depth(request) != SymbolDepth::none) {
     collect_file_facts(*files, *trace, facts);
   }

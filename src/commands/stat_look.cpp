@@ -197,10 +197,11 @@ void look_at_tree(std::int32_t thread, Stat& into) {
     }
   }
   if (tree.unread > 0) {
-    into.notices.push_back({"children-unreadable",
-                            fmt::format("{} processes of the tree may not be read", tree.unread),
-                            "the sums over the tree are too small",
-                            "run as root"});
+    into.notices.push_back(
+        {"children-unreadable",
+         counted(tree.unread, "process", "processes") + " of the tree may not be read",
+         "the sums over the tree are too small",
+         "run as root"});
   }
   into.tree = std::move(tree);
 }

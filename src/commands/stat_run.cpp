@@ -3,6 +3,7 @@
 #include "commands/attribution.hpp"
 #include "commands/measurement.hpp"
 #include "commands/memory_sampling.hpp"
+#include "commands/progress.hpp"
 #include "commands/python.hpp"
 #include "commands/stat_look.hpp"
 #include "commands/working_set.hpp"
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,6 +32,16 @@ void reset_peak(std::int32_t pid, std::vector<Notice>& notices) {
                        "the peak is since the start of the program",
                        "run as its user or as root"});
   }
+}
+
+void wait_between_looks(const StatRequest& request) {
+  std::optional<Progress> progress;
+  if (!request.stream) {  // whose samples may go to the same terminal
+    progress.emplace(fmt::format("between two looks at process {}, {:g} s",
+                                 request.pid,
+                                 std::chrono::duration<double>(*request.watch_for).count()));
+  }
+  std::this_thread::sleep_for(*request.watch_for);
 }
 
 }  // namespace
@@ -79,7 +91,7 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   const bool used = request.used && begin_working_set(request.pid, stat.notices);
   const auto begin = std::chrono::steady_clock::now();
   if (request.watch_for) {
-    std::this_thread::sleep_for(*request.watch_for);
+    wait_between_looks(request);
     if (used) {  // before anything of it is read by us: that touches pages too
       const auto window = std::chrono::steady_clock::now() - begin;
       stat.used = end_working_set(**process, window.count(), stat.notices);

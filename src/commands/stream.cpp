@@ -1,5 +1,6 @@
 #include "commands/stream.hpp"
 
+#include "base/text.hpp"
 #include "commands/output.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +43,8 @@ void Stream::sample(std::int32_t pid) {
 
 void say_dropped(std::uint64_t lines) {
   if (lines > 0) {
-    say(fmt::format("{} lines of --stream were dropped: its reader was too slow", lines));
+    say(fmt::format("{} dropped: its reader was too slow",
+                    counted(lines, "line of --stream was", "lines of --stream were")));
   }
 }
 

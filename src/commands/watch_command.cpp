@@ -343,7 +343,7 @@ int watch(const WatchRequest& request) {
   }
   const int status = Watch(request, **state, lines, screen.get()).run();
   if (request.verbose) {
-    say(fmt::format("{} looks in {:.1f} s", (*state)->looks(), (*state)->since_begin()));
+    say(fmt::format("{} in {:.1f} s", counted((*state)->looks(), "look"), (*state)->since_begin()));
   }
   const std::uint64_t dropped = lines.finish();
   if (screen) {

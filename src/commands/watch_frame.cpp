@@ -4,11 +4,14 @@
 #include "base/text.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/sparkline.hpp"
+#include "render/text/wrap.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace tracso {
 namespace {
@@ -34,6 +37,16 @@ std::string fitted(std::string_view text, std::size_t columns) {
   return out;
 }
 
+// A word that no line has room for; of a path the name at its end says most.
+std::string shortened(std::string_view word, std::size_t columns, bool unicode) {
+  constexpr std::size_t least_folder = 5;
+  const std::string_view name = base_name(word);
+  const std::size_t kept = display_width(name) + 1;
+  return name.size() == word.size() || kept + least_folder > columns
+             ? cut_middle(word, columns, unicode)
+             : cut_end(directory_of(word), columns - kept, unicode) + "/" + std::string(name);
+}
+
 class WatchScreen {
  public:
   WatchScreen(const WatchState& state, pick::Size size, bool unicode)
@@ -53,8 +66,28 @@ class WatchScreen {
   }
 
  private:
+  // Broken between words; one that is too long for any line (a path) loses its middle.
+  std::vector<std::string> lines_of(std::string_view text, std::size_t hang) const {
+    const std::size_t room = size_.columns - std::min(size_.columns, hang);
+    std::string words;
+    bool first = true;
+    for (const std::string_view word : split(text, ' ')) {  // empty ones too: blanks stay
+      words += std::exchange(first, false) ? "" : " ";
+      words += display_width(word) > room ? shortened(word, room, unicode_) : std::string(word);
+    }
+    const std::string broken = wrapped(words, {size_.columns, 0, hang});
+    std::vector<std::string> lines;
+    for (const std::string_view line : split(broken, '\n')) {
+      lines.push_back(fitted(line, size_.columns));
+    }
+    return lines;
+  }
+
   void add(std::string_view text, Paint paint = Paint::plain) {
-    frame_.lines.push_back({{fitted(text, size_.columns), paint}});
+    constexpr std::size_t hang = 2;
+    for (std::string& line : lines_of(text, hang)) {
+      frame_.lines.push_back({{std::move(line), paint}});
+    }
   }
 
   void head(const std::string& ended) {
@@ -74,13 +107,11 @@ class WatchScreen {
     for (const WatchSample& sample : state_.samples()) {
       values.push_back(get(sample));
     }
-    const std::size_t left = label_columns + value_columns + 2;
-    const std::size_t columns = size_.columns > left ? size_.columns - left : 0;
+    std::string start = fitted(
+        pad_right(label, label_columns) + pad_left(value, value_columns) + "  ", size_.columns);
+    const std::size_t columns = size_.columns - display_width(start);
     frame_.lines.push_back(
-        {{fitted(pad_right(label, label_columns) + pad_left(value, value_columns) + "  ",
-                 size_.columns),
-          Paint::plain},
-         {sparkline(values, columns, unicode_), Paint::accent}});
+        {{std::move(start), Paint::plain}, {sparkline(values, columns, unicode_), Paint::accent}});
   }
 
   void figures() {
@@ -142,14 +173,29 @@ class WatchScreen {
     const std::size_t room =
         size_.rows > frame_.lines.size() + 1 ? size_.rows - frame_.lines.size() - 1 : 0;
     const auto& all = state_.events();
-    const std::size_t count = std::min(room, all.size());
     if (all.empty()) {
       add("nothing has happened yet", Paint::dim);
     }
-    for (std::size_t i = all.size() - count; i < all.size(); ++i) {
-      add(fmt::format(
-          "{:>8.1f} s  {:<18} {}", all[i].seconds, all[i].what, printable(all[i].text)));
+    // The newest stand last, and as many before them as there is room for.
+    std::vector<std::string> lines;
+    for (std::size_t i = all.size(); i > 0; --i) {
+      auto one = event(all[i - 1]);
+      if (lines.size() + one.size() > room) {
+        break;
+      }
+      one.insert(one.end(), lines.begin(), lines.end());
+      lines = std::move(one);
     }
+    for (std::string& line : lines) {
+      frame_.lines.push_back({{std::move(line), Paint::plain}});
+    }
+  }
+
+  std::vector<std::string> event(const WatchEvent& one) const {
+    constexpr std::size_t text_at = 31, narrow = 60;
+    return lines_of(
+        fmt::format("{:>8.1f} s  {:<18} {}", one.seconds, one.what, printable(one.text)),
+        size_.columns < narrow ? 4 : text_at);
   }
 
   const WatchState& state_;

@@ -30,7 +30,7 @@ std::string listed_pids(const std::vector<std::int32_t>& pids) {
 }
 
 std::string processes(std::size_t count) {
-  return count == 1 ? "1 process" : fmt::format("{} processes", count);
+  return counted(count, "process", "processes");
 }
 
 std::vector<Notice> notices_of(const HostAnswer& answer) {
@@ -53,7 +53,7 @@ std::vector<Notice> notices_of(const HostAnswer& answer) {
   }
   if (answer.unreadable_files > 0) {
     notices.push_back({"files-unreadable",
-                       fmt::format("{} mapped files could not be opened", answer.unreadable_files),
+                       counted(answer.unreadable_files, "mapped file") + " could not be opened",
                        "their sonames and versions are not known",
                        "run as root: deleted files can be read then"});
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tracso {
 namespace {
@@ -18,8 +19,20 @@ constexpr std::array known_figures{FigureName{"peak", &StatFigures::peak, true},
                                    FigureName{"children", &StatFigures::children, false},
                                    FigureName{"libs", &StatFigures::libs, false}};
 
-std::string shown(const FigureName& name, std::uint64_t value) {
-  return name.is_bytes ? size_text(value) : std::to_string(value);
+// Two figures that differ are never shown alike: "1M: 1.0 MB" would fail for no visible reason.
+std::pair<std::string, std::string> shown(const FigureName& name,
+                                          std::uint64_t one,
+                                          std::uint64_t other) {
+  return name.is_bytes ? told_apart(one, other)
+                       : std::pair(std::to_string(one), std::to_string(other));
+}
+
+// "12 -> 14", "1.00 MB -> 1.04 MB"
+std::string change_of(const FigureName& name,
+                      std::uint64_t before,
+                      const std::optional<std::uint64_t>& after) {
+  const auto texts = shown(name, before, after.value_or(before));
+  return fmt::format("{} -> {}", texts.first, after ? texts.second : "not known");
 }
 
 Budget leak_budget(std::string_view what, std::size_t count, std::string text) {
@@ -236,7 +249,7 @@ std::vector<Budget> check_limits(const Limits& limits,
                    limit.text,
                    value,
                    value && *value <= limit.most,
-                   value ? shown(*name, *value) : "not known"});
+                   value ? shown(*name, limit.most, *value).second : "not known"});
   }
   check_leaks(limits.no_leaks, leaks, last, out);
   for (const std::string& pattern : limits.denied) {
@@ -271,12 +284,11 @@ std::vector<Budget> check_baseline(const Baseline& baseline,
       continue;
     }
     const Tolerance tolerance = tolerances.of(name);
-    out.push_back(
-        {fmt::format("regression:{}", name.name),
-         tolerance.text,
-         after,
-         after && tolerance.allows(*before, *after),
-         fmt::format("{} -> {}", shown(name, *before), after ? shown(name, *after) : "not known")});
+    out.push_back({fmt::format("regression:{}", name.name),
+                   tolerance.text,
+                   after,
+                   after && tolerance.allows(*before, *after),
+                   change_of(name, *before, after)});
   }
   std::vector<std::string> added;
   for (const std::string& path : libraries) {

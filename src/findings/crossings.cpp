@@ -1,6 +1,7 @@
 // Functions that are another library's than the caller was built to use.
 
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "findings/families.hpp"
 #include "findings/rules.hpp"
 
@@ -70,16 +71,14 @@ Finding spare_cxx(const Evidence& evidence, const std::vector<const Binding*>& b
     others.insert(*binding->promised);
   }
   const std::vector<NodeId> serving(providers.begin(), providers.end());
-  Finding finding =
-      finding_about(evidence,
-                    "interposed",
-                    Severity::note,
-                    fmt::format("{} of the C++ library {} served by {}",
-                                bindings.size() == 1 ? "1 function"
-                                                     : fmt::format("{} functions", bindings.size()),
-                                bindings.size() == 1 ? "is" : "are",
-                                listed(names_of(evidence, serving))),
-                    serving);
+  Finding finding = finding_about(evidence,
+                                  "interposed",
+                                  Severity::note,
+                                  fmt::format("{} of the C++ library {} served by {}",
+                                              counted(bindings.size(), "function"),
+                                              bindings.size() == 1 ? "is" : "are",
+                                              listed(names_of(evidence, serving))),
+                                  serving);
   finding.evidence.push_back("also there: in " +
                              listed(names_of(evidence, {others.begin(), others.end()}), 8));
   add_crossings(evidence, bindings, finding);
@@ -111,17 +110,15 @@ std::vector<Finding> interposed_functions(const Evidence& evidence) {
     const bool mixed =
         is_same_library(provider, promised) && build_of(provider) != build_of(promised);
     const bool idle = is_idle(evidence, pair.second, bindings);
-    Finding finding = finding_about(
-        evidence,
-        "interposed",
-        mixed && !idle ? Severity::error : Severity::note,
-        fmt::format(
-            "{} of {} {} served by {}",
-            bindings.size() == 1 ? "1 function" : fmt::format("{} functions", bindings.size()),
-            evidence.name(pair.second),
-            bindings.size() == 1 ? "is" : "are",
-            evidence.name(pair.first)),
-        {pair.first, pair.second});
+    Finding finding = finding_about(evidence,
+                                    "interposed",
+                                    mixed && !idle ? Severity::error : Severity::note,
+                                    fmt::format("{} of {} {} served by {}",
+                                                counted(bindings.size(), "function"),
+                                                evidence.name(pair.second),
+                                                bindings.size() == 1 ? "is" : "are",
+                                                evidence.name(pair.first)),
+                                    {pair.first, pair.second});
     add_crossings(evidence, bindings, finding);
     if (idle) {
       finding.evidence.push_back("nobody calls that copy");

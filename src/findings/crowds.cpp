@@ -1,6 +1,7 @@
 // More threads, and more heaps for them, than there are processors.
 
 #include "base/sizes.hpp"
+#include "base/text.hpp"
 #include "findings/families.hpp"
 #include "findings/rules.hpp"
 
@@ -28,7 +29,7 @@ bool is_maths_runtime(const ObjectFile& file) {
 }
 
 std::string processors(std::size_t count) {
-  return count == 1 ? "1 processor" : fmt::format("{} processors", count);
+  return counted(count, "processor");
 }
 
 bool has_other_allocator(const Evidence& evidence) {
@@ -49,8 +50,8 @@ std::vector<Finding> too_many_threads(const Evidence& evidence) {
   for (const ThreadPool& pool : evidence.facts().pools) {
     if (is_maths_runtime(evidence.file(pool.object))) {
       nodes.push_back(pool.object);
-      lines.push_back(fmt::format("{} threads of {}, {} of them asleep",
-                                  pool.threads,
+      lines.push_back(fmt::format("{} of {}, {} of them asleep",
+                                  counted(pool.threads, "thread"),
                                   evidence.described(pool.object),
                                   pool.idle));
       threads += pool.threads;

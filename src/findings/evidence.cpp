@@ -117,7 +117,7 @@ std::string build_of(const ObjectFile& file) {
 }
 
 std::string libraries_are(std::size_t count) {
-  return count == 1 ? "1 library is" : fmt::format("{} libraries are", count);
+  return counted(count, "library is", "libraries are");
 }
 
 }  // namespace tracso::findings

@@ -1,5 +1,6 @@
 // What an object asks of the process.
 
+#include "base/text.hpp"
 #include "findings/rules.hpp"
 
 #include <fmt/format.h>
@@ -93,14 +94,13 @@ std::vector<Finding> static_tls(const Evidence& evidence) {
                          ? "takes static TLS after the start, of which there is little"
                          : "take static TLS after the start, of which there is little");
   }
-  Finding finding = finding_about(
-      evidence,
-      "static-tls",
-      Severity::error,
-      fmt::format(
-          "{} refused: the room for static TLS is used up",
-          refused.size() == 1 ? "1 library was" : fmt::format("{} libraries were", refused.size())),
-      nodes);
+  Finding finding =
+      finding_about(evidence,
+                    "static-tls",
+                    Severity::error,
+                    fmt::format("{} refused: the room for static TLS is used up",
+                                counted(refused.size(), "library was", "libraries were")),
+                    nodes);
   finding.evidence.insert(finding.evidence.begin(), refused.begin(), refused.end());
   std::vector<Finding> findings;
   findings.push_back(std::move(finding));

@@ -79,11 +79,10 @@ std::vector<Finding> writable_code(const Evidence& evidence) {
   std::vector<std::string> lines;
   for (const WritableCode& one : memory) {
     bytes += one.bytes;
-    lines.push_back(
-        fmt::format("{}: {} in {}",
-                    one.name.empty() ? "anonymous memory" : one.name,
-                    size_text(one.bytes),
-                    one.mappings == 1 ? "1 mapping" : fmt::format("{} mappings", one.mappings)));
+    lines.push_back(fmt::format("{}: {} in {}",
+                                one.name.empty() ? "anonymous memory" : one.name,
+                                size_text(one.bytes),
+                                counted(one.mappings, "mapping")));
   }
   const ObjectFile* generator = code_generator(evidence);
   if (generator != nullptr) {

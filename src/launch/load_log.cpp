@@ -1,5 +1,7 @@
 #include "launch/load_log.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -49,14 +51,15 @@ void LoadLog::give(RunResult& result) {
   result.loads = std::move(loads_);
   result.failed_loads = std::move(failures_);
   if (untold_loads_ > 0) {
-    result.notices.push_back({"loads-not-listed",
-                              fmt::format("{} more objects were loaded", untold_loads_),
-                              "they are not in the list of loads",
-                              ""});
+    result.notices.push_back(
+        {"loads-not-listed",
+         counted(untold_loads_, "more object was", "more objects were") + " loaded",
+         "they are not in the list of loads",
+         ""});
   }
   if (untold_failures_ > 0) {
     result.notices.push_back({"failed-loads-not-listed",
-                              fmt::format("{} more objects could not be loaded", untold_failures_),
+                              counted(untold_failures_, "more object") + " could not be loaded",
                               "they are not in the list of failed loads",
                               ""});
   }

@@ -1,5 +1,6 @@
 #include "launch/load_watch.hpp"
 
+#include "base/text.hpp"
 #include "launch/loader_errors.hpp"
 
 #include <fmt/format.h>
@@ -284,12 +285,11 @@ void LoadWatch::give(RunResult& result) {
                               ""});
   }
   if (incomplete_imports_ > 0) {
-    result.notices.push_back(
-        {"imports-incomplete",
-         fmt::format("the imports under way could not be read whole at {} loads",
-                     incomplete_imports_),
-         "who imported what was loaded then is told in part only",
-         ""});
+    result.notices.push_back({"imports-incomplete",
+                              fmt::format("the imports under way could not be read whole at {}",
+                                          counted(incomplete_imports_, "load")),
+                              "who imported what was loaded then is told in part only",
+                              ""});
   }
   if (!started_ && !sees_errors_ && !last_of_start_) {
     result.notices.push_back(

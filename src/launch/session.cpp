@@ -110,7 +110,8 @@ Result<RunResult> Session::finish() {
   }
   if (children_.untold() > 0) {
     note({"children-not-listed",
-          fmt::format("{} more child processes were started", children_.untold()),
+          counted(children_.untold(), "more child process was", "more child processes were") +
+              " started",
           "they are not in the list of children",
           ""});
   }

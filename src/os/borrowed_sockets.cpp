@@ -9,6 +9,7 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -128,6 +129,35 @@ void describe_socket(int socket, int family, BorrowedFacts& facts) {
   }
 }
 
+// What poll(2) says without waiting: of a reading end that the last writer is gone, of a writing
+// one that nobody reads any more. Our copy is the same open file and counts as neither.
+short conditions(int borrowed) {
+  pollfd one{borrowed, 0, 0};
+  return ::poll(&one, 1, 0) == 1 ? one.revents : short{0};
+}
+
+bool is_pipe(int borrowed) {
+  struct stat status {};
+
+  return ::fstat(borrowed, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+// A connection of a Unix socket that is over; one that has never been connected looks alike.
+bool is_cut_off(int socket, const BorrowedFacts& facts) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  return facts.kind == DescriptorKind::unix_socket && (conditions(socket) & POLLHUP) != 0 &&
+         ::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+}
+
+void add_closed_end(int borrowed, bool socket, BorrowedFacts& facts) {
+  if (socket && is_cut_off(borrowed, facts)) {
+    facts.detail += ", no longer connected";
+  } else if (!socket && is_pipe(borrowed) && (conditions(borrowed) & (POLLHUP | POLLERR)) != 0) {
+    facts.detail = "the other end is closed";
+  }
+}
+
 }  // namespace
 
 Result<DescriptorBorrower> DescriptorBorrower::open(std::int32_t pid) {
@@ -157,6 +187,7 @@ std::optional<BorrowedFacts> DescriptorBorrower::borrow(std::int32_t fd) const {
     describe_socket(borrowed.get(), family, facts);
   }
   add_queues(borrowed.get(), family >= 0, facts);
+  add_closed_end(borrowed.get(), family >= 0, facts);
   return facts;
 }
 

@@ -141,7 +141,7 @@ std::string describe(DescriptorKind kind, const DescriptorInfo& info) {
     case DescriptorKind::epoll:
       return watched_text(info);
     case DescriptorKind::inotify:
-      return fmt::format("{} watches", info.inotify_watches);
+      return counted(info.inotify_watches, "watch", "watches");
     case DescriptorKind::pidfd:
       return !info.pid       ? ""
              : *info.pid < 0 ? "its process has ended"

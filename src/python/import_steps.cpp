@@ -18,6 +18,8 @@
 
 #include "python/import_steps.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -224,7 +226,11 @@ std::vector<ImportStep> shorten(std::vector<ImportStep> steps, std::size_t limit
   const std::size_t tail = limit - head - 1;
   const auto first = steps.begin() + static_cast<std::ptrdiff_t>(head);
   const auto last = steps.end() - static_cast<std::ptrdiff_t>(tail);
-  *first = {fmt::format("[{} imports left out]", std::distance(first, last)), "", 0, ""};
+  *first = {fmt::format("[{} left out]",
+                        counted(static_cast<std::uint64_t>(std::distance(first, last)), "import")),
+            "",
+            0,
+            ""};
   steps.erase(std::next(first), last);
   return steps;
 }

@@ -11,6 +11,9 @@ namespace {
 
 std::string program_text(const RenderOptions& options, const ChildProgram& program) {
   std::string out = "\n" + paint(options.color, Style::bold, printable(program.path)) + "\n";
+  if (!program.interpreter.empty()) {
+    out += fmt::format("  a script, run by {}\n", printable(program.interpreter));
+  }
   if (!program.problem.empty()) {
     return out + "  " + printable(program.problem) + "\n";
   }
@@ -28,9 +31,10 @@ std::string program_text(const RenderOptions& options, const ChildProgram& progr
                        difference.clean ? printable(*difference.clean) : "not loaded at all");
   }
   if (program.differences.empty() && program.failures.empty()) {
-    out += fmt::format("  {} libraries, the same as without these variables\n", program.libraries);
+    out += fmt::format("  {}, the same as without these variables\n",
+                       counted(program.libraries, "library", "libraries"));
   } else {
-    out += fmt::format("  {} libraries in all\n", program.libraries);
+    out += fmt::format("  {} in all\n", counted(program.libraries, "library", "libraries"));
   }
   return out;
 }
@@ -68,6 +72,7 @@ std::string as_child_json(const ChildTable& table) {
     Json one;
     put_text(one, "asked", program.asked);
     put_text(one, "path", program.path);
+    put_text(one, "interpreter", program.interpreter);
     put_text(one, "problem", program.problem);
     one["libraries"] = program.libraries;
     put_texts(one, "failures", program.failures);

@@ -20,6 +20,8 @@ struct ChildDifference {
 
 struct ChildProgram {
   std::string asked, path;
+  std::string interpreter;  ///< the program that the kernel starts for the script `path`, and that
+                            ///< all below is about; empty: `path` itself
   std::string problem;  ///< why nothing can be said: not found, not ELF; empty: the rest is filled
   std::size_t libraries = 0;
   std::vector<ChildDifference> differences;

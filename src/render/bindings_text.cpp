@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t object_columns = 40;
 
 std::string functions(std::size_t count) {
-  return count == 1 ? "1 function" : fmt::format("{} functions", count);
+  return counted(count, "function");
 }
 
 std::string symbol_of(const Binding& binding) {

@@ -122,7 +122,7 @@ std::string CallPicture::head() const {
   constexpr std::size_t longest = 60;
   title = printable(title);
   title = title.size() > longest ? title.substr(0, longest) + "..." : title;
-  title += fmt::format(" {} {} calls", dot, grouped(calls));
+  title += fmt::format(" {} {} {}", dot, grouped(calls), calls == 1 ? "call" : "calls");
   if (timed_) {
     title += fmt::format(" {} {}", dot, time_text(self_ns));
   }
@@ -162,7 +162,7 @@ std::string CallPicture::edge(const CallEdge& one,
     lines.push_back(time_text(one.self_ns));
   }
   if (one.errors != 0) {
-    lines.push_back(grouped(one.errors) + " errors");
+    lines.push_back(grouped(one.errors) + (one.errors == 1 ? " error" : " errors"));
   }
   return fmt::format("  n{} -> n{} [label={},penwidth={:.2f},weight={},color=\"{}\"];\n",
                      numbers[one.caller],

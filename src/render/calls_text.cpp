@@ -108,16 +108,21 @@ std::string timed_row(const RenderOptions& options,
 void add_untraced(const CallsReport& report, std::string& out) {
   const auto& untraced = report.untraced;
   std::vector<std::string> parts;
-  const auto add = [&](std::uint64_t count, std::string_view what) {
+  const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
     if (count != 0) {
-      parts.push_back(fmt::format("{} {}", count, what));
+      parts.push_back(counted(count, one, many));
     }
   };
-  add(untraced.address_taken, "functions of which only the address is used");
-  add(untraced.dlsym, "looked up with dlsym");
-  add(untraced.unresolved, "that lead to no library");
-  add(untraced.no_room, "for which there was no room");
-  add(untraced.late_objects, "libraries that the C library loaded for itself");
+  const auto add_same = [&](std::uint64_t count, std::string_view what) { add(count, what, what); };
+  add(untraced.address_taken,
+      "function of which only the address is used",
+      "functions of which only the address is used");
+  add_same(untraced.dlsym, "looked up with dlsym");
+  add(untraced.unresolved, "that leads to no library", "that lead to no library");
+  add_same(untraced.no_room, "for which there was no room");
+  add(untraced.late_objects,
+      "library that the C library loaded for itself",
+      "libraries that the C library loaded for itself");
   if (!parts.empty()) {
     out += "not traced: " + join(parts, ", ") + "\n";
   }
@@ -147,7 +152,8 @@ std::string calls_text(const RenderOptions& options, const CallsReport& report, 
     }
   }
   if (shown < report.rows.size()) {
-    out += fmt::format("  ... {} more rows (--limit 0 shows all)\n", report.rows.size() - shown);
+    out += fmt::format("  ... {} (--limit 0 shows all)\n",
+                       counted(report.rows.size() - shown, "more row"));
   }
   out += timed ? "------ ----------- ----------- --------- ------- -----------------------------\n"
                : "--------- ------------------------------------\n";

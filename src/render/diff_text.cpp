@@ -94,7 +94,7 @@ void DiffReport::header() {
   };
   out_ += paint(options_.color,
                 Style::bold,
-                fmt::format("tracso {} diff {} {} {} {} {} {} {} libs",
+                fmt::format("tracso {} diff {} {} {} {} {} {} {}",
                             dot,
                             printable(diff_.old_target),
                             arrow,
@@ -102,7 +102,7 @@ void DiffReport::header() {
                             dot,
                             diff_.libraries_before,
                             arrow,
-                            diff_.libraries_after)) +
+                            counted(diff_.libraries_after, "lib"))) +
           bytes("file", diff_.file) + bytes("resident", diff_.resident) +
           bytes("private", diff_.private_bytes) + "\n";
   for (const Notice& notice : diff_.notices) {
@@ -186,10 +186,10 @@ void DiffReport::packages() {
   for (std::size_t i = 0; i < shown(diff_.packages.size()); ++i) {
     const PackageChange& one = diff_.packages[i];
     rows.push_back({printable(one.name), {}});
-    rows.back().rest.add(fmt::format(" {}  {} -> {} libs",
+    rows.back().rest.add(fmt::format(" {}  {} -> {}",
                                      pad_left(growth(one.file), 10),
                                      one.libraries_before,
-                                     one.libraries_after));
+                                     counted(one.libraries_after, "lib")));
   }
   out_ += table(rows, {diff_name_columns, 0, options_.color, options_.unicode});
   more(diff_.packages.size());

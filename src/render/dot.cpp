@@ -147,12 +147,12 @@ std::string Picture::label(NodeId id) const {
 
 void Picture::head() {
   const std::string_view dot = glyphs(options_.unicode).dot;
-  std::string title = fmt::format("{0} {1} {2} libs {1} {3}",
+  std::string title = fmt::format("{0} {1} {2} {1} {3}",
                                   trace_.target,
                                   dot,
-                                  summary_.totals.libraries,
+                                  counted(summary_.totals.libraries, "lib"),
                                   size_text(summary_.totals.file));
-  title += beyond_ == 0 ? "" : fmt::format(" {} {} nodes beyond --depth", dot, beyond_);
+  title += beyond_ == 0 ? "" : fmt::format(" {} {} beyond --depth", dot, counted(beyond_, "node"));
   out_ += fmt::format("digraph {} {{\n", dot_string(trace_.target));
   out_ += fmt::format("  label={};\n", dot_string(title));
   out_ += "  labelloc=t; rankdir=LR; fontname=\"Helvetica\"; fontsize=16;\n";

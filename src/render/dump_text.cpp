@@ -208,8 +208,8 @@ void add_asyncio(const RenderOptions& options, const Dump& dump, std::string& ou
     }
   }
   if (dump.asyncio->others != 0) {
-    out += fmt::format("   {} tasks that are not of the module _asyncio are not shown\n",
-                       dump.asyncio->others);
+    out += fmt::format("   not shown, as they are not of the module _asyncio: {}\n",
+                       counted(dump.asyncio->others, "task"));
   }
   if (!dump.asyncio->whole) {
     out += "   (more tasks could not be read)\n";

@@ -67,7 +67,7 @@ std::string searched(const RenderOptions& options, const FailedLoad& failed) {
     const std::string sentence =
         fmt::format("looked in {}{}",
                     join(places, ", "),
-                    hidden == 0 ? "" : fmt::format(" and {} more places", hidden));
+                    hidden == 0 ? "" : " and " + counted(hidden, "more place"));
     text += "    " + wrapped(sentence, {options.width, 4, 6}) + "\n";
   }
   return text;

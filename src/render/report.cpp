@@ -113,11 +113,11 @@ std::string Report::outcome() const {
 
 void Report::header() {
   const std::string_view dot = glyphs(options_.unicode).dot;
-  const std::string line = fmt::format("tracso {0} {1}{2} {0} {3} libs {0} {4}",
+  const std::string line = fmt::format("tracso {0} {1}{2} {0} {3} {0} {4}",
                                        dot,
                                        printable(trace_.target),
                                        program(),
-                                       summary_.totals.libraries,
+                                       counted(summary_.totals.libraries, "lib"),
                                        size_text(summary_.totals.file));
   const std::string end = outcome();
   if (options_.width != 0 && display_width(line + end) > options_.width) {
@@ -229,7 +229,7 @@ void Report::packages() {
     parts_.add_bar(row.rest, package.share);
     row.rest.add(fmt::format("  {:5.1f}%", package.share * 100));
     if (parts_.counts()) {
-      const std::string count = fmt::format("  ({} libs)", package.libraries);
+      const std::string count = "  (" + counted(package.libraries, "lib") + ")";
       row.rest.add(pad_right(count, costs_ ? 14 : 0));
     }
     parts_.add_costs(row.rest, package.resident, package.private_bytes);
@@ -324,7 +324,7 @@ std::string beyond_text(const ChildInfo& child) {
     return "was not looked at before it ended";
   }
   std::string text =
-      fmt::format("{} libraries beyond the parent's", *child.libraries_beyond_parent);
+      counted(*child.libraries_beyond_parent, "library", "libraries") + " beyond the parent's";
   for (std::size_t i = 0; i < std::min(most_names, child.beyond.size()); ++i) {
     text += (i == 0 ? ": " : ", ") + printable(base_name(child.beyond[i]));
   }

@@ -186,12 +186,12 @@ void StatReport::used() {
   }
   const WorkingSet& set = *stat_.used;
   line("used",
-       fmt::format("{} of {} resident in {}; {} of {} files of code untouched",
+       fmt::format("{} of {} resident in {}; {} of {} of code untouched",
                    size_text(set.used),
                    size_text(set.resident),
                    seconds_text(set.window_ns),
                    set.untouched,
-                   set.libraries.size()));
+                   counted(set.libraries.size(), "file")));
   constexpr std::size_t most = 5;
   for (std::size_t i = 0; i < std::min(most, set.libraries.size()); ++i) {
     const WorkingSet::Library& library = set.libraries[i];

@@ -62,9 +62,9 @@ std::string unused_text(const RenderOptions& options,
   const DistinctNames names(trace, summary);
   std::string out = paint(options.color,
                           Style::bold,
-                          fmt::format("{}: what has been called of {} libraries so far",
+                          fmt::format("{}: what has been called of {} so far",
                                       printable(trace.target),
-                                      facts.uses.size())) +
+                                      counted(facts.uses.size(), "library", "libraries"))) +
                     "\n";
   for (const State state : {State::not_called_so_far, State::unknown, State::used}) {
     const auto uses = of_state(trace, facts, state);

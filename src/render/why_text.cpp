@@ -148,7 +148,10 @@ void WhyText::chains(std::string_view name, const Chains& chains, bool cut) {
     chain(*chains[i]);
   }
   if (shown < chains.size()) {
-    out_ += fmt::format("    ... and {}{} more chains\n", chains.size() - shown, cut ? "+" : "");
+    out_ += fmt::format("    ... and {}{} more {}\n",
+                        chains.size() - shown,
+                        cut ? "+" : "",
+                        chains.size() - shown == 1 && !cut ? "chain" : "chains");
   } else if (cut) {
     out_ += "    ... and longer chains: --depth\n";
   }
@@ -157,9 +160,7 @@ void WhyText::chains(std::string_view name, const Chains& chains, bool cut) {
 // Who stands at the head is the answer, however few of the steps from there are wanted.
 void WhyText::cut_end() {
   root(trace_.graph[*match_->cut_from]);
-  const std::string left =
-      match_->steps_cut == 1 ? "1 step" : fmt::format("{} steps", match_->steps_cut);
-  out_ += fmt::format("    ... {} to\n", left);
+  out_ += fmt::format("    ... {} to\n", counted(match_->steps_cut, "step"));
 }
 
 void WhyText::chain(const std::vector<EdgeId>& chain) {

@@ -87,10 +87,6 @@ std::string shown_size(const Node& node) {
   return node.cost.file ? size_text(*node.cost.file) : "";
 }
 
-std::string counted(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string csv_field(std::string_view field) {
   if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
     return std::string(field);

@@ -34,8 +34,6 @@ class DistinctNames {
 std::string_view state_mark(ObjectFile::State state);
 /// The node's file bytes as people read them; empty where not known.
 std::string shown_size(const Node& node);
-/// "1 lib", "2 libs".
-std::string counted(std::size_t count, std::string_view one, std::string_view many);
 /// As RFC 4180 has it: in quotes where it must be.
 std::string csv_field(std::string_view field);
 /// "-" where not measured.

@@ -121,6 +121,42 @@ TEST_CASE("fds: the other end in another process is named", "[live][fds]") {
   CHECK(peer[0].at("name") == "python3");
 }
 
+TEST_CASE("fds: a pipe whose other end is closed says so, what is open does not", "[live][fds]") {
+  const TemporaryFolder folder;
+  REQUIRE(run_program({"mkfifo", folder / "fifo"}).status == 0);
+  Child child({"/usr/bin/python3",
+               "-c",
+               "import os, socket, sys\n"
+               "read, w = os.pipe(); os.write(w, b'12345'); os.close(w)\n"
+               "r, write = os.pipe(); os.close(r)\n"
+               "both_r, both_w = os.pipe()\n"
+               "path = sys.argv[1]; fifo = os.open(path, os.O_RDONLY | os.O_NONBLOCK)\n"
+               "left = os.open(path, os.O_WRONLY); os.close(left)\n"
+               "a, b = socket.socketpair(); b.close()\n"
+               "c, d = socket.socketpair(); new = socket.socket(socket.AF_UNIX)\n"
+               "print('read=%d write=%d both_r=%d both_w=%d fifo=%d a=%d c=%d new=%d' % (read, "
+               "write, both_r, both_w, fifo, a.fileno(), c.fileno(), new.fileno()), flush=True)\n"
+               "sys.stdin.read()",
+               folder / "fifo"});
+  const auto names = numbers(child);
+  const Json all = fds_of(child.pid());
+  const auto detail = [&](const char* name) {
+    return at_fd(all, names.at(name)).at("detail").get<std::string>();
+  };
+  CHECK(detail("read") == "the other end is closed");
+  CHECK(at_fd(all, names.at("read")).at("bytes_waiting") == 5);
+  CHECK(detail("write") == "the other end is closed");
+  CHECK(detail("fifo") == "the other end is closed");
+  CHECK(detail("a") == "stream, no longer connected");
+  for (const char* open : {"both_r", "both_w"}) {
+    CHECK_FALSE(contains(at_fd(all, names.at(open)).dump(), "closed"));
+  }
+  CHECK(detail("c") == "stream");
+  CHECK(detail("new") == "stream");
+  const ProgramRun text = run_tracso({"fds", std::to_string(child.pid()), "--queues"});
+  CHECK(contains(text.out, "(the other end is closed; 5 B to be read)"));
+}
+
 TEST_CASE("fds: a full send queue is seen", "[live][fds]") {
   Child child(
       {"/usr/bin/python3",

@@ -48,6 +48,30 @@ TEST_CASE("manners: what takes long says so in one line, and erases it", "[live]
   CHECK(read_file(folder / "err").empty());
 }
 
+TEST_CASE("manners: what waits for a process says for what and until when", "[live][manners]") {
+  const TemporaryFolder folder;
+  Child child({"/usr/bin/python3", "-c", "print('ready', flush=True); input()"});
+  REQUIRE(child.line() == "ready");
+  REQUIRE(child.rests());
+  const std::string pid = std::to_string(child.pid());
+  const std::string count = "$T calls -c -p " + pid + " -d 1";
+  CHECK(has(at_terminal(count, {}, 200),
+            "tracso: counting the calls of process " + pid + " for 1 s, or until Ctrl-C ..."));
+  CHECK_FALSE(has(at_terminal(count + " 2>" + (folder / "err"), {}), "counting"));
+  CHECK_FALSE(has(read_file(folder / "err"), "counting"));
+  CHECK(has(at_terminal("$T calls -p " + pid + " -d 0.1", {}, 200),
+            "tracso: attached to process " + pid + ", whose calls follow for 0.1 s, or until"));
+  CHECK(has(at_terminal("$T stat -p " + pid + " --for 1", {}, 200),
+            "between two looks at process " + pid + ", 1 s ..."));
+  CHECK(has(at_terminal("$T fds " + pid + " --rate 1", {}, 200),
+            "counting the bytes of process " + pid + " for 1 s ..."));
+  // Without -d it waits for Ctrl-C, which a person has to know.
+  PtyProgram endless({tracso_binary(), "calls", "-c", "-p", pid}, {"TERM=xterm"}, 24, 200);
+  REQUIRE(endless.wait_for("counting the calls of process " + pid + " until Ctrl-C"));
+  endless.type("\x03");
+  CHECK(endless.finish() == 0);
+}
+
 TEST_CASE("manners: every line fits the terminal", "[live][manners]") {
   const Child python({"/usr/bin/python3", "-c", "import ssl, sys; sys.stdin.read()"});
   const std::string pid = std::to_string(python.pid());

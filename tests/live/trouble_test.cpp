@@ -101,10 +101,36 @@ TEST_CASE("trouble: files that are not ELF are named for what they are", "[live]
   check_error(run_tracso({folder / "text"}), 6, "invalid ELF header");
   check_error(run_tracso({folder / "empty"}), 6, "file too short");
   check_error(run_tracso({folder / "script"}), 6, "a script");
+  write_file(folder / "by-env", "#!/usr/bin/env -S A=1 python3 -I\n");
+  check_error(
+      run_tracso({folder / "script"}), 6, "hint: its interpreter is /bin/sh: tracso /bin/sh,");
+  check_error(run_tracso({folder / "by-env"}),
+              6,
+              "hint: its interpreter is python3: tracso $(command -v python3), or tracso --run");
   check_error(run_tracso({folder / "fifo"}), 6, "not a regular file");
   check_error(run_tracso({folder.path()}), 6, "is a directory");
   check_error(run_tracso({"/dev/zero"}), 6, "not a regular file");
   check_error(run_tracso({folder / "none"}), 2, "no such file");
+}
+
+TEST_CASE("trouble: of a file inside a system tree the tree is named, and its path there",
+          "[live][trouble]") {
+  TemporaryFolder folder;
+  const std::string tree = folder / "tree";
+  REQUIRE(run_program({"mkdir", "-p", tree + "/bin"}).status == 0);
+  write_file(tree + "/bin/script", "#!/bin/sh\ntrue\n");
+  const auto in_tree = [&](const std::string& file) { return run_tracso({"--root", tree, file}); };
+  check_error(in_tree("/bin/none"), 2, "no such file, inside the system tree " + tree + "\n");
+  check_error(in_tree("/bin/none"), 2, "hint: FILE is named as inside the tree: tracso --root");
+  check_error(in_tree(tree + "/bin/ls"),
+              2,
+              "hint: inside it that is /bin/ls: tracso --root " + tree + " /bin/ls\n");
+  check_error(in_tree("/bin"), 6, "is a directory, inside the system tree " + tree + "\n");
+  check_error(in_tree("/bin/script"),
+              6,
+              "hint: its interpreter is /bin/sh: tracso --root " + tree + " /bin/sh\n");
+  check_error(
+      run_tracso({"--root", folder / "none", "/bin/ls"}), 2, "hint: DIR is what is / there");
 }
 
 TEST_CASE("trouble: an ELF file that ends too early is refused at every length",

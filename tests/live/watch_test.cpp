@@ -1,5 +1,8 @@
 // `tracso watch` and `tracso diff` on real processes.
 
+#include "base/text.hpp"
+#include "commands/watch_frame.hpp"
+#include "commands/watch_state.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/pty.hpp"
@@ -13,8 +16,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tracso::test {
@@ -133,6 +138,53 @@ TEST_CASE("watch: full screen on a terminal, q ends it", "[live][watch]") {
   REQUIRE(terminal.wait_for("descriptor-opened"));
   terminal.type("q");
   CHECK(terminal.finish() == 0);
+}
+
+TEST_CASE("watch: no word of the screen is cut where it could stand on the next line",
+          "[live][watch]") {
+  const TemporaryFolder folder;
+  const std::string name(90, 'n');
+  Child child({"/usr/bin/python3",
+               "-c",
+               "import socket, sys\nprint('ready', flush=True); sys.stdin.readline()\n"
+               "L = socket.socket(); L.bind(('127.0.0.1', 0)); L.listen()\n"
+               "f = open(sys.argv[1], 'w'); print('open', flush=True); sys.stdin.read()",
+               folder / name});
+  REQUIRE(child.line() == "ready");
+  const auto state = WatchState::open(child.pid(), false);
+  REQUIRE(state);
+  REQUIRE((*state)->look());
+  child.write("\n");
+  REQUIRE(child.line() == "open");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // between two looks at descriptors
+  REQUIRE((*state)->look());
+  const auto shown = [&](std::size_t columns) {
+    std::string text;
+    for (const auto& line : watch_frame(**state, {40, columns}, true, "").lines) {
+      std::string whole;
+      for (const auto& piece : line) {
+        whole += piece.text;
+      }
+      INFO(whole);
+      CHECK(display_width(whole) <= columns);
+      text += whole + "\n";
+    }
+    return text;
+  };
+  const std::string usual = shown(80);
+  std::string words;
+  for (const auto word : split_words(usual, " \n")) {
+    words += std::string(word) + " ";
+  }
+  INFO(words);
+  CHECK(contains(words, "6 at memory by use are needed, one every 5 s "));
+  CHECK(contains(words, "(listening, 0 to accept) "));
+  CHECK(contains(words, "\xe2\x80\xa6nnn"));            // no room for it on any line
+  CHECK(contains(shown(127), "\xe2\x80\xa6/" + name));  // of its folder there is a part
+  CHECK(contains(shown(200), "/" + name));
+  for (const std::size_t columns : {1UL, 5UL, 20UL, 31UL, 45UL, 300UL}) {
+    shown(columns);
+  }
 }
 
 TEST_CASE("diff: two saved traces, and one with what the process has become", "[live][diff]") {

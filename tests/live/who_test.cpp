@@ -122,5 +122,44 @@ TEST_CASE("as child: a program gets the library of the AppImage that starts it",
   CHECK(run_tracso({"--as-child", "plain"}).status == 2);
 }
 
+TEST_CASE("as child: a script stands for its interpreter", "[live][who]") {
+  const Workshop shop;
+  shop.write("shell", "#!/bin/sh -e\ntrue\n");
+  shop.write("python", "#!/usr/bin/env -S FOO=1 python3 -I\n");
+  shop.write("bare", "true\n");
+  shop.write("gone", "#!/no/such/interpreter\n");
+  shop.write("lost", "#!/usr/bin/env no-such-program\n");
+  shop.write("nameless", "#!\n");
+  shop.write("nested", "#!" + shop.path("shell") + "\n");
+  REQUIRE(shop.run("chmod +x shell python bare gone lost nameless nested; ln -s shell linked"));
+  Child child({"sleep", "600"}, {"PATH=/usr/bin:/bin"});
+  const auto program = [&](const std::string& name) {
+    const auto json = run_tracso({"--as-child", name, "--json", std::to_string(child.pid())});
+    INFO(json.out << json.err);
+    return nlohmann::json::parse(json.out).at("programs").at(0);
+  };
+  const auto shell = program("/bin/sh");
+  CHECK(shell.at("interpreter") == nullptr);
+  for (const char* name : {"shell", "bare", "linked", "nested"}) {
+    INFO(name);
+    const auto script = program(shop.path(name));
+    CHECK(script.at("interpreter") == "/bin/sh");
+    CHECK(script.at("path") == shop.path(name));
+    CHECK(script.at("libraries") == shell.at("libraries"));
+  }
+  CHECK(contains(program(shop.path("python")).at("interpreter"), "/python3"));
+  CHECK(program(shop.path("python")).at("libraries") > 2);
+  CHECK(contains(program(shop.path("gone")).at("problem"),
+                 "a script for /no/such/interpreter, which is not found"));
+  CHECK(contains(program(shop.path("lost")).at("problem"),
+                 "no-such-program, which is not found in the PATH"));
+  CHECK(contains(program(shop.path("nameless")).at("problem"), "names no interpreter"));
+  const auto text = run_tracso({"--as-child", shop.path("shell"), std::to_string(child.pid())});
+  CHECK(text.status == 0);
+  CHECK(contains(text.out, "/shell\n  a script, run by /bin/sh\n"));
+  const auto gone = run_tracso({"--as-child", shop.path("gone"), std::to_string(child.pid())});
+  CHECK(gone.status == 1);
+}
+
 }  // namespace
 }  // namespace tracso::test

@@ -248,7 +248,7 @@ TEST_CASE("notable: the sentences of the report", "[notable]") {
         Names{"libscipy_openblas64_-017048f4.so is loaded directly by 2 py: packages "
               "(py:numpy._core, py:numpy.linalg)",
               "py:torch._C owns 92% of the total footprint (430.7 MB)",
-              "1 libraries with no Python origin (15.9 KB)",
+              "1 library with no Python origin (15.9 KB)",
               "libtorch_cpu.so alone is 400.0 MB (86% of the total)"});
 }
 

@@ -75,6 +75,14 @@ TEST_CASE("did you mean: close names first, far ones never", "[base][text]") {
   CHECK(did_you_mean("--wyh", options).front() == "--why");  // changed places
 }
 
+TEST_CASE("counted: one has no plural", "[base][text]") {
+  CHECK(counted(0, "lib") == "0 libs");
+  CHECK(counted(1, "lib") == "1 lib");
+  CHECK(counted(2, "lib") == "2 libs");
+  CHECK(counted(1, "process", "processes") == "1 process");
+  CHECK(counted(18446744073709551615U, "process", "processes") == "18446744073709551615 processes");
+}
+
 TEST_CASE("numbers: the whole text or nothing", "[base][text]") {
   CHECK(parse_unsigned("42") == 42U);
   CHECK_FALSE(parse_unsigned("42x"));
@@ -88,7 +96,7 @@ TEST_CASE("numbers: the whole text or nothing", "[base][text]") {
   CHECK_FALSE(parse_decimal("infinity"));
 }
 
-TEST_CASE("sizes: 1024-based, one decimal, two for GB, never 1024.0", "[base][sizes]") {
+TEST_CASE("sizes: 1024-based, one decimal, two from GB on, never 1024.0", "[base][sizes]") {
   CHECK(size_text(0) == "0 B");
   CHECK(size_text(1023) == "1023 B");
   CHECK(size_text(1024) == "1.0 KB");
@@ -96,9 +104,23 @@ TEST_CASE("sizes: 1024-based, one decimal, two for GB, never 1024.0", "[base][si
   CHECK(size_text(456969421) == "435.8 MB");
   CHECK(size_text(1024ULL * 1024 - 1) == "1.0 MB");
   CHECK(size_text(1342177280) == "1.25 GB");
+  constexpr std::uint64_t giga = 1ULL << 30, tera = 1ULL << 40;
+  CHECK(size_text(1023 * giga) == "1023.00 GB");
+  CHECK(size_text(tera - 1) == "1.00 TB");
+  CHECK(size_text(20 * tera + tera / 2) == "20.50 TB");
+  CHECK(size_text(UINT64_MAX) == "16777216.00 TB");
+  CHECK(parse_size("2T") == 2 * tera);
+  CHECK(parse_size("1.5 TiB") == 1536 * giga);
   CHECK(parse_size("500M") == 500ULL * 1024 * 1024);
   CHECK(parse_size("1.5k") == 1536U);
   CHECK(parse_size("10 MB") == 10ULL * 1024 * 1024);
+  using Two = std::pair<std::string, std::string>;
+  constexpr std::uint64_t mega = 1ULL << 20;
+  CHECK(told_apart(mega, 3 * mega) == Two("1.0 MB", "3.0 MB"));
+  CHECK(told_apart(mega, mega + 41000) == Two("1.00 MB", "1.04 MB"));
+  CHECK(told_apart(mega, mega + 4096) == Two("1.000 MB", "1.004 MB"));
+  CHECK(told_apart(mega, mega + 1) == Two("1048576 B", "1048577 B"));
+  CHECK(told_apart(mega, mega) == Two("1.0 MB", "1.0 MB"));
   CHECK_FALSE(parse_size("M"));
   CHECK_FALSE(parse_size("5X"));
 }

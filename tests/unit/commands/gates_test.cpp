@@ -35,10 +35,11 @@ TEST_CASE("gates: forms that are none are refused with the forms that are", "[ga
     REQUIRE_FALSE(gates);
     CHECK(gates.error().hint.find("finding>=warning") != std::string::npos);
   }
-  const auto gates = parse_gates("finding>=warning, code:dup-openmp,file>1.5KB,libs>60");
+  const auto gates = parse_gates("finding>=warning, code:dup-openmp,file>1.5KB,libs>60,private>1T");
   REQUIRE(gates);
-  REQUIRE(gates->size() == 4);
+  REQUIRE(gates->size() == 5);
   CHECK((*gates)[2].limit == 1536);
+  CHECK((*gates)[4].limit == 1ULL << 40);
 }
 
 TEST_CASE("gates: totals, findings and codes", "[gates]") {
@@ -59,6 +60,16 @@ TEST_CASE("gates: totals, findings and codes", "[gates]") {
   CHECK(failures(build, "finding>=note") == 1);
   CHECK(failures(build, "code:dup-openmp") == 1);
   CHECK(failures(build, "code:dup-openssl,libs>1") == 1);
+}
+
+TEST_CASE("gates: what breaks one differs from it as it is shown", "[gates]") {
+  test::TraceBuilder build;
+  build.library("/lib/liba.so", (1ULL << 20) + 1);
+  const auto gates = parse_gates("file>1M");
+  REQUIRE(gates);
+  const auto failed = failed_gates(build.trace, summarize(build.trace, ByteKind::file), *gates, {});
+  REQUIRE(failed.size() == 1);
+  CHECK(failed.front() == "file>1M: 1048577 B on disk");
 }
 
 TEST_CASE("gates: a denied library is named with its file", "[gates]") {

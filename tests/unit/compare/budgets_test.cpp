@@ -125,6 +125,25 @@ TEST_CASE("budgets: a figure at its limit is kept, one that is not known is not"
   CHECK_FALSE(check_limits(limits, figures, {}, stat_with(0))[0].ok);
 }
 
+TEST_CASE("budgets: what breaks a limit differs from it as it is shown", "[compare][budgets]") {
+  constexpr std::uint64_t mega = 1ULL << 20;
+  Limits limits;
+  limits.most = {{"peak", mega, "1M"}, {"fds", 7, "7"}};
+  StatFigures figures;
+  figures.peak = mega + 4096;
+  figures.fds = 8;
+  auto budgets = check_limits(limits, figures, {}, stat_with(0));
+  CHECK(budgets[0].text == "1.004 MB");
+  CHECK(budgets[1].text == "8");
+  figures.peak = mega;
+  CHECK(check_limits(limits, figures, {}, stat_with(0))[0].text == "1.0 MB");
+  Baseline baseline;
+  baseline.figures.peak = mega;
+  figures.peak = mega + 1;
+  budgets = check_baseline(baseline, {}, {figures, {}}, {});
+  CHECK(budgets[0].text == "1048576 B -> 1048577 B");
+}
+
 TEST_CASE("budgets: a denied library is named", "[compare][budgets]") {
   Limits limits;
   limits.denied = {"libgdal.so*", "libtorch*"};
