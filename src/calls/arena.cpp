@@ -1,6 +1,7 @@
 #include "calls/arena.hpp"
 
 #include "agent/shared_layout.h"
+#include "base/own_agent.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "calls/agent_image.hpp"
@@ -37,6 +38,9 @@ std::uint64_t start_time(std::int32_t pid) {
 }
 
 namespace {
+
+// Who looks at a process later knows the agent's room by these.
+static_assert(own_mirror_start == TRACSO_MIRROR_START && own_mirror_bytes == TRACSO_MIRROR_BYTES);
 
 constexpr std::uint64_t exact_calls_when_adaptive = 1024;
 
