@@ -1,7 +1,7 @@
 #include "calls/event_stream.hpp"
 
+#include "base/c_library.hpp"
 #include "base/text.hpp"
-#include "calls/engine_sites.hpp"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ const CallSite& EventStream::Program::site(int fd,
   site.caller_path = region->path(facts.caller);
   site.callee_path = region->path(facts.callee);
   site.caller = base_name(site.caller_path);
-  site.into_c_library = is_c_library(site.callee_path);
+  site.into_c_library = is_c_library_name(site.callee_path);
   site.prototype = prototypes.find(site.symbol);
   sites.resize(std::max<std::size_t>(sites.size(), slot + 1));
   auto& kept = sites[slot];
