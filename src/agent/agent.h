@@ -132,6 +132,7 @@ void classify_imports(const struct image* image, struct import* imports, uint64_
 // --- self_binding.c
 uint64_t resolve_lazily_bound(const struct image* image, const ElfW(Rela) * relocation);
 int is_lazily_bound(const struct image* image, uint64_t content, uint64_t index);
+uint64_t behind_plt_entry(uint64_t target);  // the function; 0: not known
 
 // --- rebinding.c
 int take_slot_back(uint32_t slot);

@@ -80,3 +80,26 @@ uint64_t resolve_lazily_bound(const struct image* image, const ElfW(Rela) * relo
                        (found->flags & tracso_object_own) != 0;
   return in_doubt ? 0 : target;
 }
+
+// Where the program is not position-independent, a function's one address may be an entry of its
+// PLT, and what libraries import is that. The program's own slot knows the function: a call that
+// went through the entry would come by us twice, and the second time as the program's.
+uint64_t behind_plt_entry(uint64_t target) {
+  struct image program;
+  if (!is_main_program(object_at(target)) || !read_symbols(&program, 0)) {
+    return target;
+  }
+  for (uint64_t i = 0; i < program.jump_slot_count; ++i) {
+    const ElfW(Rela)* relocation = &program.jump_slots[i];
+    const ElfW(Sym)* symbol = &program.symbols[ELF64_R_SYM(relocation->r_info)];
+    if (ELF64_R_TYPE(relocation->r_info) != R_X86_64_JUMP_SLOT ||
+        symbol->st_shndx != SHN_UNDEF || symbol->st_value == 0 ||
+        program.base + symbol->st_value != target) {
+      continue;
+    }
+    const uint64_t content = content_of(&program, relocation);
+    const uint64_t function = is_stub(content) ? target_of_stub(content) : content;
+    return is_lazily_bound(&program, function, i) ? 0 : function;
+  }
+  return target;
+}

@@ -50,6 +50,11 @@ enum {
   tracso_most_pending = 128,       // calls under way whose arguments are looked at when they return
 };
 
+// Where the copies of return addresses live (enter_timed.S, mirror.inc): 4 TiB of address space, of
+// which only touched pages take memory.
+#define TRACSO_MIRROR_START ((uint64_t)1 << 45)
+#define TRACSO_MIRROR_BYTES ((uint64_t)1 << 42)
+
 #define TRACSO_FORMAT_BYTES 256  // of a format of printf, however few bytes of texts are asked for
 
 #define TRACSO_SETUP_MAGIC 0x3170757465736374u

@@ -49,6 +49,15 @@ int decide(uint32_t number) {
   const char* name = region->name + slot->name;
   const int lazy = (slot->flags & tracso_slot_lazy) != 0;
   slot->flags &= (uint32_t)(tracso_slot_lazy | tracso_slot_glob_dat);
+  uint64_t target = slot->target;
+  if ((slot->flags & tracso_slot_glob_dat) != 0) {
+    target = behind_plt_entry(target);
+    slot->callee = object_at(target);
+    if (slot->callee == UINT32_MAX) {  // these calls are seen where the program passes them on
+      slot->flags |= tracso_slot_off;
+      return 0;
+    }
+  }
   if (slot->callee == slot->caller && (setup->flags & tracso_intra) == 0) {
     ++object->intra;
     slot->flags |= tracso_slot_off;
@@ -61,7 +70,7 @@ int decide(uint32_t number) {
     return 0;
   }
   slot->flags |= selected ? 0 : (uint32_t)tracso_slot_unwanted;
-  targets[number] = slot->target;
+  targets[number] = target;
   error_rules[number] = error_rule_of(name);
   if (is_recording) {
     capture_rules[number] = capture_rule_of(name);

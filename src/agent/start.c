@@ -8,10 +8,6 @@
 #include "agent.h"
 #include "system_calls.h"
 
-// Where the copies of return addresses live (enter_timed.S): 4 TiB of address space, of which only
-// touched pages take memory.
-#define MIRROR_START ((uint64_t)1 << 45)
-#define MIRROR_BYTES ((uint64_t)1 << 42)
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
@@ -154,15 +150,15 @@ int open_region(void* at) {
 }
 
 static void map_mirror(void) {
-  void* at = map_memory((void*)MIRROR_START, MIRROR_BYTES, MAP_NORESERVE | MAP_FIXED_NOREPLACE);
-  if ((uint64_t)at != MIRROR_START) {
+  void* at = map_memory((void*)TRACSO_MIRROR_START, TRACSO_MIRROR_BYTES, MAP_NORESERVE | MAP_FIXED_NOREPLACE);
+  if ((uint64_t)at != TRACSO_MIRROR_START) {
     if (at != 0) {
-      call_2(SYS_munmap, (long)at, (long)MIRROR_BYTES);
+      call_2(SYS_munmap, (long)at, (long)TRACSO_MIRROR_BYTES);
     }
     region->head.no_mirror = 1;
     return;
   }
-  call_3(SYS_madvise, (long)at, (long)MIRROR_BYTES, MADV_DONTDUMP);
+  call_3(SYS_madvise, (long)at, (long)TRACSO_MIRROR_BYTES, MADV_DONTDUMP);
 }
 
 static void read_command(void) {

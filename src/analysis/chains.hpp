@@ -6,7 +6,8 @@
 // The search goes backwards from the library, best first: a half-made chain ranks by its length
 // plus the distance from its upper end to the nearest root (A*), so whole chains come out shortest
 // first and the first ones after a handful of steps. Distances are taken without the library
-// itself: who can be reached only through it has none, and a cycle below it costs nothing.
+// itself: who can be reached only through it has none, and a cycle below it costs nothing. They are
+// those of all libraries but for what stands below the library on the shortest ways.
 //
 // Two chains are certain whatever the budget: the shortest, and the one along the edges that really
 // caused the loads.
@@ -15,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -36,8 +38,25 @@ struct ChainBudget {
 
 constexpr std::size_t most_chains = 64;  ///< per library
 
-/// The simple chains to `node` of at most `depth` edges (0: any length). Where all are longer: the
-/// end of the shortest one, cut.
-Chains find_chains(const Graph& graph, NodeId node, std::size_t depth, ChainBudget& budget);
+class ShortestWays;
+
+/// Chains to one library after the other of a graph, which must outlive this. What they have in
+/// common is found once: of a long chain of libraries each answer takes a few steps, not a walk
+/// over all of the graph.
+class ChainFinder {
+ public:
+  explicit ChainFinder(const Graph& graph);
+  ~ChainFinder();
+  ChainFinder(const ChainFinder&) = delete;
+  ChainFinder& operator=(const ChainFinder&) = delete;
+
+  /// The simple chains to `node` of at most `depth` edges (0: any length). Where all are longer:
+  /// the end of the shortest one, cut.
+  Chains find(NodeId node, std::size_t depth, ChainBudget& budget) const;
+
+ private:
+  const Graph& graph_;
+  std::unique_ptr<const ShortestWays> ways_;
+};
 
 }  // namespace tracso

@@ -4,6 +4,7 @@
 #include "tracso/analysis.hpp"
 
 #include "analysis/chains.hpp"
+#include "analysis/why_each.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -246,10 +247,14 @@ std::optional<std::string> restart_of(const Graph& graph, NodeId node, const Edg
   return std::nullopt;
 }
 
-WhyMatch match_of(const Graph& graph, NodeId node, std::size_t depth, ChainBudget& budget) {
+WhyMatch match_of(const Graph& graph,
+                  NodeId node,
+                  std::size_t depth,
+                  const ChainFinder& finder,
+                  ChainBudget& budget) {
   WhyMatch match;
   match.node = node;
-  Chains chains = find_chains(graph, node, depth, budget);
+  Chains chains = finder.find(node, depth, budget);
   match.chains = std::move(chains.chains);
   match.chains_cut = chains.cut;
   match.cut_from = chains.cut_from;
@@ -272,13 +277,20 @@ WhyAnswer explain_why(const Trace& trace,
                       std::size_t depth) {
   WhyAnswer answer;
   answer.query = std::string(query);
+  const ChainFinder finder(trace.graph);
   ChainBudget budget;
   for (const NodeId node : Matcher(trace, summary, query).run()) {
-    answer.matches.push_back(match_of(trace.graph, node, depth, budget));
+    answer.matches.push_back(match_of(trace.graph, node, depth, finder, budget));
   }
   if (answer.matches.empty()) {
     answer.did_you_mean = suggestions(trace.graph, query);
   }
+  return answer;
+}
+
+WhyAnswer WhyEach::about(NodeId node, std::size_t depth) {
+  WhyAnswer answer;
+  answer.matches.push_back(match_of(trace_.graph, node, depth, finder_, budget_));
   return answer;
 }
 

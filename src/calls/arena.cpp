@@ -1,6 +1,7 @@
 #include "calls/arena.hpp"
 
 #include "agent/shared_layout.h"
+#include "base/own_agent.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "calls/agent_image.hpp"
@@ -9,6 +10,7 @@
 #include "calls/prototypes.hpp"
 #include "calls/region.hpp"
 #include "calls/region_notices.hpp"
+#include "calls/unknown_callee.hpp"
 #include "proc/status.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +24,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -37,6 +40,9 @@ std::uint64_t start_time(std::int32_t pid) {
 }
 
 namespace {
+
+// Who looks at a process later knows the agent's room by these.
+static_assert(own_mirror_start == TRACSO_MIRROR_START && own_mirror_bytes == TRACSO_MIRROR_BYTES);
 
 constexpr std::uint64_t exact_calls_when_adaptive = 1024;
 
@@ -150,7 +156,17 @@ std::uint64_t nanoseconds(std::uint64_t ticks, double ns_per_tick) {
   return amount <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(amount) * ns_per_tick);
 }
 
-void add_rows(const Region& region, double ns_per_tick, CallsReport& into) {
+// What is not told (unknown_callee.hpp).
+struct UnknownCallees {
+  std::uint64_t functions = 0, calls = 0;
+};
+
+UnknownCallees add_rows(const Region& region,
+                        const Filter& filter,
+                        double ns_per_tick,
+                        CallsReport& into) {
+  UnknownCallees unknown;
+  std::set<std::size_t> functions;
   for (std::uint32_t thread = 0; thread < region.threads(); ++thread) {
     std::int32_t id = 0;
     const auto stats = region.counters(thread, id);
@@ -159,6 +175,11 @@ void add_rows(const Region& region, double ns_per_tick, CallsReport& into) {
         continue;
       }
       if ((region.slots()[i].flags & tracso_slot_unwanted) != 0) {
+        continue;
+      }
+      if (is_unknown_and_unwanted(region, i, filter)) {
+        functions.insert(i);
+        unknown.calls += stats[i].calls;
         continue;
       }
       CallRow row = row_of(region, i);
@@ -171,6 +192,21 @@ void add_rows(const Region& region, double ns_per_tick, CallsReport& into) {
       into.rows.push_back(std::move(row));
     }
   }
+  unknown.functions = functions.size();
+  return unknown;
+}
+
+Notice callee_unknown(const Region& region, const UnknownCallees& unknown) {
+  const auto counted = [](std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  return {"calls-callee-unknown",
+          fmt::format("process {}: {} of {} not bound yet went into a library that is not known",
+                      static_cast<std::int32_t>(region.head().pid),
+                      counted(unknown.calls, "call"),
+                      counted(unknown.functions, "function")),
+          "they are left out, for calls into certain libraries were asked for",
+          "with LD_BIND_NOW=1 a command has all functions bound from the start"};
 }
 
 void add_untraced(const Region& region, UntracedCalls& into) {
@@ -211,15 +247,17 @@ Result<Arena> Arena::make(const ArenaOptions& options) {
     return filled.error();
   }
   const bool beside = options.user_has_preload && !options.user_preload.empty();
-  return Arena(
-      std::move(*agent), std::move(*memory), beside ? options.user_preload + ":" + path : path);
+  return Arena(std::move(*agent),
+               std::move(*memory),
+               beside ? options.user_preload + ":" + path : path,
+               options.filter);
 }
 
 Result<Arena> Arena::adopt(UniqueFd memory, const ArenaOptions& options) {
   if (const auto filled = fill_memory(memory.get(), options, ""); !filled) {
     return filled.error();
   }
-  return Arena(UniqueFd(), std::move(memory), "");
+  return Arena(UniqueFd(), std::move(memory), "", options.filter);
 }
 
 std::vector<std::pair<std::string, std::string>> Arena::environment() const {
@@ -250,7 +288,10 @@ void Arena::read(double ns_per_tick, CallsReport& into) const {
       continue;
     }
     const auto first_row = into.rows.size();
-    add_rows(*region, ns_per_tick, into);
+    const UnknownCallees unknown = add_rows(*region, filter_, ns_per_tick, into);
+    if (unknown.calls != 0) {
+      into.notices.push_back(callee_unknown(*region, unknown));
+    }
     add_untraced(*region, into.untraced);
     add_region_notices(*region, first_row, follow, into);
     for (std::uint32_t object = 0; object < region->objects().size(); ++object) {

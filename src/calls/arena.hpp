@@ -49,15 +49,22 @@ class Arena {
   /// The shared memory; no shorter than it was made where calls are recorded.
   int memory() const { return memory_.get(); }
 
+  /// What was asked for.
+  const Filter& filter() const { return filter_; }
+
   /// Processes that asked for a region; more than there are: some got none.
   std::uint32_t regions() const;
 
  private:
-  Arena(UniqueFd agent, UniqueFd memory, std::string preload)
-      : agent_(std::move(agent)), memory_(std::move(memory)), preload_(std::move(preload)) {}
+  Arena(UniqueFd agent, UniqueFd memory, std::string preload, Filter filter)
+      : agent_(std::move(agent)),
+        memory_(std::move(memory)),
+        preload_(std::move(preload)),
+        filter_(std::move(filter)) {}
 
   UniqueFd agent_, memory_;
   std::string preload_;
+  Filter filter_;
 };
 
 /// When a process was started (proc_pid_stat(5), field 22); 0: there is none.

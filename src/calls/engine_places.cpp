@@ -1,5 +1,6 @@
 #include "calls/engine_places.hpp"
 
+#include "base/c_library.hpp"
 #include "calls/engine_capture.hpp"
 #include "calls/filter_match.hpp"
 #include "calls/got_jumps.hpp"
@@ -201,7 +202,7 @@ void EnginePlaces::add_object(const ProcessSource& process,
   if (watched_.entries) {
     add_entries(*file, known, stopped, memory);
   }
-  if (is_c_library(known.path)) {
+  if (is_c_library_name(known.path)) {
     if (const elf::Linkage* linkage = linkage_of(process, first, known)) {
       look_at_c_library(*linkage, known, stopped, memory);
     }

@@ -1,5 +1,6 @@
 #include "calls/engine_sites.hpp"
 
+#include "base/c_library.hpp"
 #include "base/text.hpp"
 #include "calls/error_rules.hpp"
 #include "calls/system_calls.hpp"
@@ -29,13 +30,6 @@ bool ends_the_thread(std::string_view symbol) {
 
 }  // namespace
 
-bool is_c_library(std::string_view path) {
-  constexpr std::array names{"libc.so", "libc-", "libpthread", "librt", "ld-musl", "libc.musl"};
-  const auto name = base_name(path);
-  return std::any_of(
-      names.begin(), names.end(), [&](std::string_view one) { return name.starts_with(one); });
-}
-
 std::uint32_t EngineSites::add(Key key, EngineSite site) {
   const auto [at, is_new] =
       numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sites_.size()));
@@ -55,7 +49,7 @@ std::uint32_t EngineSites::import(const std::string& symbol,
   EngineSite site{{}, caller, callee, error_rule(symbol), false};
   site.line.symbol = symbol;
   site.line.caller = base_name(caller);
-  site.line.into_c_library = is_c_library(callee);
+  site.line.into_c_library = is_c_library_name(callee);
   return add({0, symbol, caller, callee}, std::move(site));
 }
 
@@ -64,7 +58,7 @@ std::uint32_t EngineSites::entry(const std::string& symbol,
                                  bool in_program) {
   EngineSite site{{}, "", library, error_rule(symbol), false};
   site.line.symbol = symbol;
-  site.line.into_c_library = is_c_library(library);
+  site.line.into_c_library = is_c_library_name(library);
   if (!in_program) {
     site.line.library = base_name(library);
   }

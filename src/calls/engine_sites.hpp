@@ -49,7 +49,4 @@ class EngineSites {
   std::vector<EngineSite> sites_;
 };
 
-/// Is it a C library, which sets errno? By the file's name.
-bool is_c_library(std::string_view path);
-
 }  // namespace tracso::calls

@@ -1,7 +1,8 @@
 #include "calls/event_stream.hpp"
 
+#include "base/c_library.hpp"
 #include "base/text.hpp"
-#include "calls/engine_sites.hpp"
+#include "calls/unknown_callee.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace tracso::calls {
@@ -125,7 +127,7 @@ const CallSite& EventStream::Program::site(int fd,
   site.caller_path = region->path(facts.caller);
   site.callee_path = region->path(facts.callee);
   site.caller = base_name(site.caller_path);
-  site.into_c_library = is_c_library(site.callee_path);
+  site.into_c_library = is_c_library_name(site.callee_path);
   site.prototype = prototypes.find(site.symbol);
   sites.resize(std::max<std::size_t>(sites.size(), slot + 1));
   auto& kept = sites[slot];
@@ -214,15 +216,31 @@ bool EventStream::collect() {
   return waiting_.size() != before;
 }
 
+// A call of which it is not known into which library it went, and its return.
+bool EventStream::is_left_out(const Waiting& waiting, bool is_call) {
+  const auto key = std::tuple(waiting.program, waiting.event.thread, waiting.event.place);
+  if (!is_call) {
+    return left_out_.erase(key) != 0;
+  }
+  left_out_.erase(key);  // of a call that never returned
+  const auto& region = programs_[waiting.program]->region;
+  const bool left_out =
+      region && is_unknown_and_unwanted(*region, waiting.event.slot, arena_.filter());
+  if (left_out) {
+    left_out_.insert(key);
+  }
+  return left_out;
+}
+
 void EventStream::write(const Waiting& waiting) {
   auto& program = *programs_[waiting.program];
   const CallSite& site =
       program.site(arena_.memory(), waiting.program, waiting.event.slot, *prototypes_);
-  if (program.is_unwanted(waiting.event.slot)) {
+  const bool is_call = waiting.event.kind != tracso_event_return;
+  if (program.is_unwanted(waiting.event.slot) || is_left_out(waiting, is_call)) {
     --counts_.events;
     return;
   }
-  const bool is_call = waiting.event.kind != tracso_event_return;
   if (!program.is_told && program.region) {
     program.is_told = true;
     writer_->begin_program(waiting.program, static_cast<std::int32_t>(program.region->head().pid));

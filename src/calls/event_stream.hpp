@@ -11,7 +11,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tracso::calls {
@@ -60,6 +62,7 @@ class EventStream {
   void write_until(std::uint64_t ticks);
   void look_for_rings(std::uint32_t index);
   void write(const Waiting& waiting);
+  bool is_left_out(const Waiting& waiting, bool is_call);
   TickTime time() const;
 
   const Arena& arena_;
@@ -72,6 +75,7 @@ class EventStream {
   std::vector<Waiting> waiting_;
   std::uint64_t last_look_ = 0;  // ticks
   StreamCounts counts_;
+  std::set<std::tuple<std::uint32_t, std::int32_t, std::uint64_t>> left_out_;  // calls under way
 };
 
 }  // namespace tracso::calls

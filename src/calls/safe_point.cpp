@@ -1,8 +1,10 @@
 #include "calls/safe_point.hpp"
 
+#include "base/c_library.hpp"
 #include "base/text.hpp"
 #include "calls/target_file.hpp"
 #include "elf/symbols.hpp"
+#include "proc/loader_command.hpp"
 #include "proc/maps.hpp"
 #include "proc/status.hpp"
 #include "proc/thread_call.hpp"
@@ -68,15 +70,6 @@ bool loses_time(std::int64_t /*number*/) {
   return false;
 }
 #endif
-
-bool is_loader(std::string_view name) {
-  return name.starts_with("ld-") || name.starts_with("ld.so");
-}
-
-bool is_part_of_glibc(std::string_view name) {
-  return name.starts_with("libc.so") || name.starts_with("libc-") ||
-         name.starts_with("libpthread") || name.starts_with("libdl");
-}
 
 bool defines_malloc(const Target& target, const Mapping& mapping) {
   const auto file = open_file_of(target, mapping);
@@ -178,7 +171,7 @@ Result<SafePlaces> SafePlaces::of(const Target& target) {
   std::set<std::string> known;
   for (const auto& mapping : places.mappings_) {
     const auto name = base_name(mapping.name);
-    const bool system = is_loader(name) || is_part_of_glibc(name);
+    const bool system = proc::is_loader_name(name) || is_c_library_name(name);
     if (system && mapping.executable) {
       places.look_for_instructions(process, mapping);
     }
@@ -217,7 +210,8 @@ std::string SafePlaces::objection_at(std::uint64_t pc, bool waits) const {
   const bool careful =
       std::find(careful_.begin(), careful_.end(), mapping->name) != careful_.end() ||
       name == "[vdso]" || name == "[vsyscall]";
-  if (!careful || (waits && !is_loader(name) && name.find("tracso-agent") == std::string::npos)) {
+  if (!careful ||
+      (waits && !proc::is_loader_name(name) && name.find("tracso-agent") == std::string::npos)) {
     return "";
   }
   return fmt::format("in {}", printable(name));

@@ -1,5 +1,6 @@
 #include "collect/memory_classes.hpp"
 
+#include "base/own_agent.hpp"
 #include "base/text.hpp"
 #include "collect/malloc_arenas.hpp"
 #include "collect/thread_pools.hpp"
@@ -109,7 +110,8 @@ void add_by_class(MemoryByClass& classes,
   const Mapping& mapping = cost.mapping;
   const MemoryUse use = memory_use(cost);
   const bool may_be_python = python_bytes && mapping.is_anonymous() && mapping.writable &&
-                             what != MemoryClass::shared && use.resident != 0;
+                             what != MemoryClass::shared && use.resident != 0 &&
+                             !is_own_room(mapping.start, mapping.end);
   const MemoryUse python = may_be_python ? part_of(use, python_bytes(mapping)) : MemoryUse{};
   classes[MemoryClass::python].add(python);
   classes[what].add(rest_of(use, python));

@@ -1,6 +1,8 @@
 #include "collect/thread_pools.hpp"
 
+#include "base/c_library.hpp"
 #include "base/text.hpp"
+#include "proc/loader_command.hpp"
 #include "proc/status.hpp"
 
 #include <algorithm>
@@ -131,8 +133,7 @@ class PoolFinder {
 
   bool is_c_library(std::size_t object) const {
     const std::string_view name = base_name(work_.mapped.objects[object].path.text);
-    return name.starts_with("libc.") || name.starts_with("libc-") ||
-           name.starts_with("libpthread") || name.starts_with("ld-") || name.starts_with("ld.");
+    return is_c_library_name(name) || proc::is_loader_name(name);
   }
 
   void note(std::span<const std::byte> top) {

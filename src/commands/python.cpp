@@ -2,6 +2,7 @@
 
 #include "os/gdb_session.hpp"
 #include "python/gdb_probe.hpp"
+#include "python/interpreter.hpp"
 #include "python/memory_probe.hpp"
 #include "python/path_probe.hpp"
 #include "python/probe_chain.hpp"
@@ -38,10 +39,14 @@ std::optional<PythonFacts> find_python_modules(const ProbeInput& input,
                                                std::vector<Notice>& notices,
                                                std::optional<Error>& refused,
                                                Tracer tracer) {
-  const auto memory = python::make_memory_probe(hold_threads);
+  const auto found = choice == "none" ? Result<python::Interpreter>(python::Interpreter{})
+                                      : python::find_interpreter(input);
+  const auto memory =
+      python::make_memory_probe(hold_threads, found ? std::optional(*found) : std::nullopt);
   const auto gdb = tracer == Tracer::us ? nullptr : python::make_gdb_probe(os::start_gdb_session);
   const auto path = python::make_path_probe();
-  auto facts = python::probe_python(input, choice, {memory.get(), gdb.get(), path.get()}, notices);
+  auto facts = python::probe_recognized(
+      input, found, choice, {memory.get(), gdb.get(), path.get()}, notices);
   if (!facts) {
     refused = facts.error();
     return std::nullopt;

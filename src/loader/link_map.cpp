@@ -3,6 +3,7 @@
 #include "base/byte_view.hpp"
 #include "elf/memory_image.hpp"
 #include "loader/link_map_walk.hpp"
+#include "proc/paged_process.hpp"
 
 #include <fmt/format.h>
 
@@ -124,6 +125,31 @@ ProgramMark mark_from_header(const ProcessSource& process,
           view.get<std::uint16_t>(56).value_or(0)};
 }
 
+/// Where the records of all lists seem to be, read a page at a time: the loader makes them one
+/// after the other, so a page has several. A hint: the walk reads each again, but all in one go.
+/// Empty where no more may be read than is needed.
+std::vector<std::uint64_t> records_ahead(const ProcessSource& process,
+                                         ElfClass elf_class,
+                                         std::span<const std::uint64_t> r_debugs) {
+  std::vector<std::uint64_t> records;
+  if (!process.may_read_ahead()) {
+    return records;
+  }
+  constexpr std::size_t most_records = 16384, next_word = 3;
+  const proc::PagedProcess paged(process);
+  const SteadyMemory memory(paged, elf_class);
+  for (const std::uint64_t r_debug : r_debugs) {
+    const auto debug = memory.peek(r_debug, 2);
+    std::uint64_t at = debug.empty() ? 0 : debug.back();
+    while (at != 0 && records.size() < most_records) {
+      records.push_back(at);
+      const auto words = memory.peek(at, next_word + 1);
+      at = words.empty() ? 0 : words.back();
+    }
+  }
+  return records;
+}
+
 /// One try: everything from r_debug on.
 class Attempt {
  public:
@@ -137,7 +163,8 @@ class Attempt {
     std::vector<std::uint64_t> r_debugs =
         unchained_spaces(process_, auxv_.elf_class, place.address);
     r_debugs.insert(r_debugs.begin(), place.address);
-    const RawMaps raw = walk_link_maps(memory_, r_debugs);
+    const RawMaps raw =
+        walk_link_maps(memory_, r_debugs, records_ahead(process_, auxv_.elf_class, r_debugs));
     maps.inconsistency = raw.problem;
     if (!raw.entries.empty()) {
       add_public(raw, maps);

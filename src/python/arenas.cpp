@@ -2,6 +2,8 @@
 
 #include "base/byte_view.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -23,8 +25,48 @@ std::uint64_t blocks_of(std::span<const std::byte> header) {
   return view.get<std::uint32_t>(0).value_or(0) * (size_class + 1) * alignment;
 }
 
+// Which pages of a range are there, in memory or swapped out. Where the kernel does not tell, all
+// are taken to be. To read a page that was never written gives zeros, takes longer than to ask, and
+// puts zero pages into the tables of the process that is looked at.
+class PagesThere {
+ public:
+  PagesThere(const ProcessSource& process, std::uint64_t start, std::uint64_t end)
+      : page_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))), first_(start / page_) {
+    const std::uint64_t count = (end + page_ - 1) / page_ - first_;
+    std::vector<std::uint64_t> entries;
+    there_.reserve(count);
+    while (there_.size() < count) {
+      entries.resize(std::min(count - there_.size(), entries_at_once));
+      const auto bytes = std::as_writable_bytes(std::span(entries));
+      const auto got =
+          process.read_at("pagemap", (first_ + there_.size()) * sizeof(std::uint64_t), bytes);
+      if (!got || *got != bytes.size()) {
+        there_.clear();
+        return;
+      }
+      for (const std::uint64_t entry : entries) {
+        there_.push_back((entry & (present | swapped)) != 0);
+      }
+    }
+  }
+
+  bool has(std::uint64_t address) const {
+    return there_.empty() || there_[address / page_ - first_];
+  }
+
+ private:
+  // The bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst).
+  static constexpr std::uint64_t present = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t swapped = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t entries_at_once = std::uint64_t{1} << 16;
+
+  std::uint64_t page_, first_;
+  std::vector<bool> there_;
+};
+
 // Counts pools of one size, 512 headers a call.
 PoolUse count_pools(const ProcessSource& process,
+                    const PagesThere& pages,
                     std::uint64_t start,
                     std::uint64_t end,
                     std::uint64_t pool) {
@@ -34,7 +76,9 @@ PoolUse count_pools(const ProcessSource& process,
   for (std::uint64_t at = (start + pool - 1) / pool * pool; at + pool <= end;) {
     reads.clear();
     for (; reads.size() < at_once && at + pool <= end; at += pool) {
-      reads.push_back({at, heads[reads.size()], false});
+      if (pages.has(at)) {
+        reads.push_back({at, heads[reads.size()], false});
+      }
     }
     process.read_memory(std::span(reads));
     for (const MemoryRead& read : reads) {
@@ -73,8 +117,9 @@ bool is_pool_header(std::span<const std::byte> bytes,
 
 PoolUse pools_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end) {
   end = std::min(end, start + most_looked_at);
-  const PoolUse now = count_pools(process, start, end, new_pool);
-  return now.pools != 0 ? now : count_pools(process, start, end, old_pool);
+  const PagesThere pages(process, start, end);
+  const PoolUse now = count_pools(process, pages, start, end, new_pool);
+  return now.pools != 0 ? now : count_pools(process, pages, start, end, old_pool);
 }
 
 }  // namespace tracso::python

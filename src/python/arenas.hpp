@@ -20,7 +20,8 @@ struct PoolUse {
 };
 
 /// The pools in [start, end), anonymous memory of a 64-bit CPython; zeros: none, or not readable.
-/// Free-threaded builds have no pools. Reads 48 bytes for each 16 KB; looks at 4 GB at most.
+/// Free-threaded builds have no pools. Reads 48 bytes for each 16 KB (4 KB, where none of 16 are),
+/// only in pages that are there (pagemap, where it can be read); looks at 4 GB at most.
 PoolUse pools_in(const ProcessSource& process, std::uint64_t start, std::uint64_t end);
 
 }  // namespace tracso::python

@@ -42,10 +42,11 @@ struct Source {
 // One probing of one process.
 class Probing {
  public:
-  Probing(const ProbeInput& input, const Stopper& stopper)
+  Probing(const ProbeInput& input, const Stopper& stopper, const Interpreter* known)
       : input_(input),
         process_(*input.target.process),
         stopper_(stopper),
+        known_(known),
         deadline_(Clock::now() + input.timeout),
         memory_(process_, limits()) {}
 
@@ -71,6 +72,7 @@ class Probing {
   const ProbeInput& input_;
   const ProcessSource& process_;
   const Stopper& stopper_;
+  const Interpreter* known_;  // null: to be found
   Clock::time_point deadline_;
   MemoryReader memory_;
   std::vector<Source> sources_;
@@ -246,7 +248,8 @@ Result<PythonFacts> Probing::run() {
     return error(ErrorKind::interrupted,
                  "it has no memory: it has ended, or is part of the kernel");
   }
-  const auto interpreter = find_interpreter(input_);
+  const auto interpreter =
+      known_ != nullptr ? Result<Interpreter>(*known_) : find_interpreter(input_);
   if (!interpreter) {
     return interpreter.error();
   }
@@ -276,7 +279,8 @@ Result<PythonFacts> Probing::run() {
 
 class MemoryProbe final : public PythonProbe {
  public:
-  explicit MemoryProbe(Stopper stopper) : stopper_(std::move(stopper)) {}
+  MemoryProbe(Stopper stopper, std::optional<Interpreter> known)
+      : stopper_(std::move(stopper)), known_(std::move(known)) {}
 
   std::string_view name() const override { return "memory"; }
 
@@ -288,17 +292,18 @@ class MemoryProbe final : public PythonProbe {
                    "no process runs",
                    ""};
     }
-    return Probing(input, stopper_).run();
+    return Probing(input, stopper_, known_ ? &*known_ : nullptr).run();
   }
 
  private:
   Stopper stopper_;
+  std::optional<Interpreter> known_;
 };
 
 }  // namespace
 
-std::unique_ptr<PythonProbe> make_memory_probe(Stopper stopper) {
-  return std::make_unique<MemoryProbe>(std::move(stopper));
+std::unique_ptr<PythonProbe> make_memory_probe(Stopper stopper, std::optional<Interpreter> known) {
+  return std::make_unique<MemoryProbe>(std::move(stopper), std::move(known));
 }
 
 }  // namespace tracso::python

@@ -5,9 +5,12 @@
 
 #include "tracso/python_probe.hpp"
 
+#include "python/interpreter.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace tracso::python {
 
@@ -21,7 +24,9 @@ class Stop {
 using Stopper = std::function<Result<std::unique_ptr<Stop>>(std::int32_t pid)>;
 
 /// The stopper is used only where modules come and go so fast that no two readings agree (about
-/// 20 ms); without one such a target is an Error of kind interrupted.
-std::unique_ptr<PythonProbe> make_memory_probe(Stopper stopper = {});
+/// 20 ms); without one such a target is an Error of kind interrupted. `known`: what
+/// find_interpreter() says of the process that will be asked about; nullopt: it is looked for.
+std::unique_ptr<PythonProbe> make_memory_probe(Stopper stopper = {},
+                                               std::optional<Interpreter> known = std::nullopt);
 
 }  // namespace tracso::python

@@ -134,14 +134,4 @@ Answer probe_recognized(const ProbeInput& input,
   return chosen != nullptr ? asked_for(*chosen, input) : probe_best(input, found, probes, notices);
 }
 
-Answer probe_python(const ProbeInput& input,
-                    std::string_view choice,
-                    const Probes& probes,
-                    std::vector<Notice>& notices) {
-  if (choice == "none") {
-    return std::optional<PythonFacts>();
-  }
-  return probe_recognized(input, find_interpreter(input), choice, probes, notices);
-}
-
 }  // namespace tracso::python

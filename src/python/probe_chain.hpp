@@ -22,13 +22,7 @@ struct Probes {
 /// nullopt. "auto" never fails on a Python process: memory, then gdb, but only where memory can be
 /// read and its layout is not known (elsewhere gdb would stop the process for nothing), then path;
 /// anything but memory adds one notice that says which and why. No Python: nullopt, no notice.
-/// usage: another name.
-Result<std::optional<PythonFacts>> probe_python(const ProbeInput& input,
-                                                std::string_view choice,
-                                                const Probes& probes,
-                                                std::vector<Notice>& notices);
-
-/// The same where it is known what runs there.
+/// usage: another name. `found`: what find_interpreter() says of the process.
 Result<std::optional<PythonFacts>> probe_recognized(const ProbeInput& input,
                                                     const Result<Interpreter>& found,
                                                     std::string_view choice,

@@ -3,9 +3,11 @@
 // written as \u003c, so that nothing in them can end the element. The script puts foreign text on
 // the page as text only, and the page forbids itself the network.
 
+#include "analysis/why_each.hpp"
 #include "base/text.hpp"
 #include "generated/html_page.hpp"
 #include "render/forms.hpp"
+#include "render/load_words.hpp"
 #include "render/why_text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -45,6 +47,8 @@ std::string html_text(std::string_view text) {
 std::string answers(const Trace& trace, const Summary& summary, const WhyAnswer* chosen) {
   RenderOptions plain;
   nlohmann::json out = {{"texts", nlohmann::json::object()}, {"selected", nlohmann::json::array()}};
+  WhyEach why(trace);
+  const FirstLoads loads(trace);
   std::size_t bytes = 0;
   const auto nodes = trace.graph.nodes();
   for (std::size_t i = 0; i < nodes.size() && bytes < answers_limit; ++i) {
@@ -52,8 +56,8 @@ std::string answers(const Trace& trace, const Summary& summary, const WhyAnswer*
     if (!is_library(nodes[i]) || file->path.text.empty()) {
       continue;
     }
-    const WhyAnswer answer = explain_why(trace, summary, file->path.text, answer_depth);
-    std::string text = to_utf8(why_text(plain, trace, answer));
+    const WhyAnswer answer = why.about(static_cast<NodeId>(i), answer_depth);
+    std::string text = to_utf8(why_text(plain, trace, loads, answer));
     bytes += text.size();
     out["texts"][to_utf8(summary.ids[i])] = std::move(text);
   }

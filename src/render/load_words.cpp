@@ -64,11 +64,11 @@ std::string milliseconds(std::int64_t nanoseconds) {
   return fmt::format("{:.1f} ms", static_cast<double>(nanoseconds) / millisecond);
 }
 
-const Load* first_load_of(const Trace& trace, NodeId node) {
-  const auto found = std::find_if(trace.loads.begin(), trace.loads.end(), [&](const Load& load) {
-    return load.object == node;
-  });
-  return found == trace.loads.end() ? nullptr : &*found;
+FirstLoads::FirstLoads(const Trace& trace) : by_node_(trace.graph.nodes().size()) {
+  for (const Load& load : trace.loads) {
+    const Load*& first = by_node_[index(load.object)];
+    first = first == nullptr ? &load : first;
+  }
 }
 
 }  // namespace tracso

@@ -23,7 +23,17 @@ std::string importer_phrase(const Importer& importer);
 std::string short_importer_phrase(const Importer& importer);
 /// "2.1 ms".
 std::string milliseconds(std::int64_t nanoseconds);
-/// The first load of the node; nullptr: none was seen.
-const Load* first_load_of(const Trace& trace, NodeId node);
+
+/// The first load of each node, of a trace that must outlive this.
+class FirstLoads {
+ public:
+  explicit FirstLoads(const Trace& trace);
+
+  /// nullptr: none was seen.
+  const Load* of(NodeId node) const { return by_node_[index(node)]; }
+
+ private:
+  std::vector<const Load*> by_node_;
+};
 
 }  // namespace tracso

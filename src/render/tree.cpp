@@ -20,10 +20,6 @@
 namespace tracso {
 namespace {
 
-// A line's lead grows with its depth: without a limit a chain of n nodes would cost n squared
-// bytes.
-constexpr std::size_t deepest = 256;
-
 // The rule, where it says more than the tree does: how a file was searched for.
 std::string how(const Edge& edge) {
   const bool plain = edge.kind == EdgeKind::origin || edge.kind == EdgeKind::interpreter;
@@ -42,7 +38,7 @@ class Tree {
   Tree(const RenderOptions& options, const Trace& trace, const Summary& summary)
       : options_(options),
         names_(trace, summary),
-        depth_(options.depth == 0 ? deepest : std::min(options.depth, deepest)),
+        depth_(options.depth == 0 ? deepest_drawn : std::min(options.depth, deepest_drawn)),
         trace_(trace),
         drawn_(trace.graph.nodes().size(), false),
         open_(trace.graph.nodes().size(), false) {}

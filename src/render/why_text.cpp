@@ -19,7 +19,8 @@ constexpr std::size_t widest_setting = 56;
 
 class WhyText {
  public:
-  WhyText(const RenderOptions& options, const Trace& trace) : options_(options), trace_(trace) {}
+  WhyText(const RenderOptions& options, const Trace& trace, const FirstLoads& loads)
+      : options_(options), trace_(trace), loads_(loads) {}
 
   void match(const WhyMatch& match);
 
@@ -45,6 +46,7 @@ class WhyText {
 
   const RenderOptions& options_;
   const Trace& trace_;
+  const FirstLoads& loads_;
   const WhyMatch* match_ = nullptr;  // the one being written
   std::string out_;
 };
@@ -105,7 +107,7 @@ void WhyText::facts(const WhyMatch& match) {
 
 // When it came and by which imports: only --run saw that.
 void WhyText::loaded(NodeId node) {
-  const Load* load = first_load_of(trace_, node);
+  const Load* load = loads_.of(node);
   if (load == nullptr) {
     return;
   }
@@ -195,7 +197,9 @@ void WhyText::hop(std::size_t depth, const Edge& edge) {
   const Glyphs& drawn = glyphs(options_.unicode);
   const Node& node = trace_.graph[edge.to];
   Line line;
-  line.add(std::string(4 + 3 * depth, ' ')).add(drawn.corner).add(shown_name(node));
+  line.add(std::string(4 + 3 * std::min(depth, deepest_drawn), ' '))
+      .add(drawn.corner)
+      .add(shown_name(node));
   const std::string how = hop_phrase(trace_.graph, edge);
   if (!how.empty()) {
     line.add(std::string(line.width() < hop_columns ? hop_columns - line.width() : 0, ' '));
@@ -207,7 +211,7 @@ void WhyText::hop(std::size_t depth, const Edge& edge) {
 void WhyText::importers(const Edge& edge, std::size_t depth) {
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, edge.importers.size()); ++i) {
-    out_.append(6 + 3 * depth, ' ');
+    out_.append(6 + 3 * std::min(depth, deepest_drawn), ' ');
     out_ += paint(options_.color, Style::dim, importer_phrase(edge.importers[i]));
     out_ += '\n';
   }
@@ -271,10 +275,17 @@ void WhyText::losers(const std::vector<Loser>& losers) {
 }  // namespace
 
 std::string why_text(const RenderOptions& options, const Trace& trace, const WhyAnswer& answer) {
+  return why_text(options, trace, FirstLoads(trace), answer);
+}
+
+std::string why_text(const RenderOptions& options,
+                     const Trace& trace,
+                     const FirstLoads& loads,
+                     const WhyAnswer& answer) {
   if (answer.matches.empty()) {
     return why_not_found(trace, answer);
   }
-  WhyText text(options, trace);
+  WhyText text(options, trace, loads);
   std::string out;
   for (const WhyMatch& match : answer.matches) {
     out += out.empty() ? "" : "\n";

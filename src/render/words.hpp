@@ -12,6 +12,10 @@
 
 namespace tracso {
 
+/// How many levels of a tree or a chain are drawn each further to the right: the lead of a line
+/// grows with its depth, so without a limit a chain of n nodes would cost n squared bytes.
+inline constexpr std::size_t deepest_drawn = 256;
+
 /// display_name, harmless for a terminal.
 std::string shown_name(const Node& node);
 

@@ -123,6 +123,38 @@ TEST_CASE("stat cases: 20,000 mappings, and none is missing", "[live][stat]") {
   CHECK(run_tracso({pid}).status == 0);
 }
 
+// Bytes of the page tables of a process, which the kernel makes for pages that are only read, too.
+std::uint64_t page_tables_of(const std::string& pid) {
+  const std::string status = read_file("/proc/" + pid + "/status");
+  const std::string key = "VmPTE:";
+  const std::size_t at = status.find(key);
+  REQUIRE(at != std::string::npos);
+  return std::stoull(status.substr(at + key.size())) * 1024;
+}
+
+TEST_CASE("stat cases: a Python's memory that it never touched is not touched by a look at it",
+          "[live][stat]") {
+  const std::string room =
+      "import ctypes, sys\n"
+      "map = ctypes.CDLL(None).mmap\n"
+      "map.restype, map.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + "
+      "[ctypes.c_int] * 3 + [ctypes.c_long]\n"
+      "at = map(None, 1 << 30, 3, 0x4022, -1, 0)\n"  // private, anonymous, not reserved
+      "ctypes.memset(at, 1, 1)\n"
+      "print('ready', flush=True)\n"
+      "sys.stdin.readline()\n";
+  Child child({pythons().front().program, "-c", room});
+  REQUIRE(child.line() == "ready");
+  REQUIRE(child.rests());
+  const std::string pid = std::to_string(child.pid());
+  const std::uint64_t before = page_tables_of(pid);
+  const ProgramRun ran = run_tracso({"stat", "--json", "-p", pid});
+  REQUIRE(ran.status == 0);
+  CHECK(page_tables_of(pid) < before + 256 * 1024);
+  const Json python = Json::parse(ran.out).at("memory").at("by_class").at("python");
+  CHECK(python.at("resident").get<std::uint64_t>() > 0);
+}
+
 }  // namespace
 
 // 64 MB in memory, of which 2 MB are used again and again, by a program that calls a library of its

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,8 +127,11 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
+std::string write_file(const std::string& path, const std::string& content, unsigned mode) {
+  const std::string whole = (std::filesystem::path(scratch_folder()) / path).string();
+  std::ofstream(whole, std::ios::binary) << content;
+  ::chmod(whole.c_str(), mode);
+  return whole;
 }
 
 std::string read_file(const std::string& path) {

@@ -44,8 +44,9 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// Writes a text file; its folder must exist.
-void write_file(const std::string& path, const std::string& content);
+/// Writes a file, whose folder must exist, and gives its path. A name without a folder is one in
+/// scratch_folder().
+std::string write_file(const std::string& path, const std::string& content, unsigned mode = 0644);
 /// The whole file; empty: not there.
 std::string read_file(const std::string& path);
 

@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 namespace tracso::test {
 namespace {
@@ -140,14 +138,6 @@ std::string compile(const std::string& name,
   INFO("this test needs a compiler: " << command);
   REQUIRE(std::system(command.c_str()) == 0);
   return program;
-}
-
-std::string write_file(const std::string& name, const std::string& text, unsigned mode) {
-  const std::string path = (folder() / name).string();
-  std::filesystem::remove(path);
-  std::ofstream(path, std::ios::binary) << text;
-  chmod(path.c_str(), mode);
-  return path;
 }
 
 std::string need_program(const std::vector<std::string>& candidates) {

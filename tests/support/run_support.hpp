@@ -2,6 +2,7 @@
 // Runs commands with and without us and keeps what can be compared.
 
 #include "launch/run.hpp"
+#include "support/run_program.hpp"
 
 #include <functional>
 #include <optional>
@@ -47,9 +48,6 @@ int shell_status(const launch::RunResult& result);
 std::string compile(const std::string& name,
                     const std::string& source,
                     const std::string& compiler = "cc -O1 -pthread");
-
-/// A text file in the build folder.
-std::string write_file(const std::string& name, const std::string& text, unsigned mode = 0644);
 
 /// The first of the given programs that is here; fails the test where none is.
 std::string need_program(const std::vector<std::string>& candidates);

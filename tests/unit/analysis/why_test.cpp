@@ -273,10 +273,11 @@ TEST_CASE("why: agrees with the slow enumeration on random graphs", "[why]") {
     }
     build.connect(build.root(), libraries[0], EdgeKind::dlopen);
     build.connect(build.python("m"), libraries[random() % 8], EdgeKind::origin);
+    const ChainFinder finder(build.trace.graph);
     for (const std::size_t depth : {std::size_t{3}, std::size_t{9}}) {
       for (const NodeId library : libraries) {
         ChainBudget budget;
-        const Chains result = find_chains(build.trace.graph, library, depth, budget);
+        const Chains result = finder.find(library, depth, budget);
         std::vector<EdgeId> chain;
         std::set<std::vector<EdgeId>> expected;
         all_chains(build.trace.graph, library, depth, chain, expected);
@@ -350,7 +351,7 @@ TEST_CASE("why: a used-up budget leaves the causal chain", "[why]") {
   build.edge(build.needs(ext, lib)).first = true;
   build.trace.graph.mutable_edge(EdgeId{0}).first = true;
   ChainBudget budget{.edges = 0};
-  const Chains result = find_chains(build.trace.graph, lib, 8, budget);
+  const Chains result = ChainFinder(build.trace.graph).find(lib, 8, budget);
   CHECK(result.cut);
   REQUIRE(result.chains.size() == 1);
   CHECK(text(build.trace.graph, result.chains[0]) == "py:m > m.so > liba.so");
@@ -387,4 +388,52 @@ TEST_CASE("why: however small the depth, the head of the chain is told", "[why]"
   CHECK(display_name(build.trace.graph[*match.cut_from]) == "py:m");
   CHECK(match.steps_cut == 2);
   CHECK_FALSE(why(build.trace, "libb.so", 3).matches.front().cut_from);
+}
+
+TEST_CASE("why: each library of a long chain is answered in a few steps, and rightly", "[why]") {
+  constexpr std::size_t length = 40'000, depth = 6;
+  TraceBuilder build;
+  const NodeId exe = build.executable("/usr/bin/x");
+  std::vector<NodeId> libraries;
+  for (std::size_t i = 0; i < length; ++i) {
+    libraries.push_back(build.library("/l/lib" + std::to_string(i) + ".so"));
+    build.needs(i == 0 ? exe : libraries[i - 1], libraries[i]);
+  }
+  const Graph& graph = build.trace.graph;
+  const ChainFinder finder(graph);
+  ChainBudget budget;
+  const std::uint64_t before = budget.edges;
+  for (std::size_t i = 0; i < length; ++i) {
+    const Chains found = finder.find(libraries[i], depth, budget);
+    const std::size_t steps = i + 2;  // root, program, the libraries before it
+    const std::size_t shown = std::min(steps, depth);
+    const bool right =
+        found.chains.size() == 1 && found.chains[0].size() == shown &&
+        graph[found.chains[0].back()].to == libraries[i] && found.cut == (steps > depth) &&
+        found.cut_from.value_or(build.root()) == build.root() && found.steps_cut == steps - shown;
+    if (!right) {
+      FAIL_CHECK(i);
+      break;
+    }
+  }
+  CHECK(before - budget.edges < length * 100);
+}
+
+TEST_CASE("why: each library of a long cycle is answered within the budget", "[why]") {
+  TraceBuilder build;
+  const NodeId exe = build.executable("/usr/bin/x");
+  std::vector<NodeId> libraries;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    libraries.push_back(build.library("/l/lib" + std::to_string(i) + ".so"));
+    build.needs(i == 0 ? exe : libraries[i - 1], libraries[i]);
+  }
+  build.needs(libraries.back(), libraries.front());
+  const ChainFinder finder(build.trace.graph);
+  ChainBudget budget;
+  for (const NodeId library : {libraries[0], libraries[1], libraries[999]}) {
+    const Chains found = finder.find(library, 0, budget);
+    CHECK(found.chains.size() == 1);
+    CHECK_FALSE(found.cut);
+    CHECK(found.chains[0].size() == index(library) - index(libraries[0]) + 2);
+  }
 }

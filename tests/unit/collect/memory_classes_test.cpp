@@ -5,6 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace tracso {
 namespace {
 
@@ -150,6 +155,41 @@ TEST_CASE("memory classes: pools of pymalloc are Python's, the rest of the mappi
   CHECK(classes->is_python);
   CHECK(classes->memory[MemoryClass::python].resident == 32 * 1024);
   CHECK(classes->memory[MemoryClass::other].resident == 32 * 1024);
+}
+
+// What a mapping of 16 pages of a Python has, with pools in its pages 4 and 8 and what pagemap
+// says.
+MemoryByClass classes_with_pages(std::uint64_t start, const std::vector<std::uint64_t>& pages) {
+  constexpr std::uint64_t page = 4096;
+  test::FakeProcess process;
+  process.texts["smaps"] =
+      mapping(0x1000, 0x3000, "r-xp 00000000 08:01 5 /usr/bin/python3.11", 8, 0) +
+      mapping(start, start + 16 * page, "rw-p 00000000 00:00 0", 64, 64);
+  std::string memory(16 * page, '\0');
+  memory.replace(4 * page, 48, pool(start + 4 * page));
+  memory.replace(8 * page, 48, pool(start + 8 * page));
+  process.memory[start] = memory;
+  process.parts[fmt::format("pagemap@{}+{}", start / page * 8, pages.size() * 8)] =
+      std::string(reinterpret_cast<const char*>(pages.data()), pages.size() * 8);
+  const auto classes = quick_memory_classes(process);
+  REQUIRE(classes);
+  return classes->memory;
+}
+
+TEST_CASE("memory classes: pools are looked for in pages that are there", "[collect][memory]") {
+  constexpr std::uint64_t present = std::uint64_t{1} << 63, swapped = std::uint64_t{1} << 62;
+  std::vector<std::uint64_t> pages(16, 0);
+  pages[4] = present;
+  CHECK(classes_with_pages(0x100000, pages)[MemoryClass::python].resident == 16 * 1024);
+  pages[8] = swapped;
+  CHECK(classes_with_pages(0x100000, pages)[MemoryClass::python].resident == 32 * 1024);
+}
+
+TEST_CASE("memory classes: the agent's own room is not searched for pools", "[collect][memory]") {
+  constexpr std::uint64_t room = std::uint64_t{1} << 45;
+  const std::vector<std::uint64_t> pages(16, std::uint64_t{1} << 63);
+  CHECK(classes_with_pages(room, pages)[MemoryClass::python].resident == 0);
+  CHECK(classes_with_pages(room - 0x10000, pages)[MemoryClass::python].resident == 32 * 1024);
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 
 #include <link.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
+#include <string>
 
 namespace {
 
@@ -37,8 +39,10 @@ FakeObject dlopened(std::string name, std::uint64_t base) {
 /// Memory that changes after a number of reads.
 class ChangingProcess final : public ProcessSource {
  public:
-  ChangingProcess(FakeLoader& fake, std::function<void(FakeLoader&, int)> change)
-      : fake_(fake), change_(std::move(change)) {}
+  ChangingProcess(FakeLoader& fake,
+                  std::function<void(FakeLoader&, int)> change,
+                  bool may_read_ahead = false)
+      : fake_(fake), change_(std::move(change)), may_read_ahead_(may_read_ahead) {}
 
   std::int32_t pid() const override { return 1; }
 
@@ -64,6 +68,8 @@ class ChangingProcess final : public ProcessSource {
     fake_.process.read_memory(pieces);
   }
 
+  bool may_read_ahead() const override { return may_read_ahead_; }
+
   Result<std::unique_ptr<File>> open_mapped(const MappedRange& range) const override {
     return fake_.process.open_mapped(range);
   }
@@ -71,6 +77,7 @@ class ChangingProcess final : public ProcessSource {
  private:
   FakeLoader& fake_;
   std::function<void(FakeLoader&, int)> change_;
+  bool may_read_ahead_;
   mutable int reads_ = 0;
 };
 
@@ -319,6 +326,58 @@ TEST_CASE("link map: a change while reading is noticed and read again", "[loader
     CHECK_FALSE(maps->consistent);
     CHECK(maps->inconsistency == "the list of objects changed while it was read");
   }
+}
+
+TEST_CASE("link map: a long list takes few reads where it may be read ahead", "[loader][linkmap]") {
+  auto objects = usual_objects();
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    objects.push_back(dlopened("/opt/libplugin.so." + std::to_string(i), 0xe0000000 + (i << 20)));
+  }
+  FakeLoader fake(FakeLayout{}, objects);
+  std::array<int, 2> reads{};
+  for (const bool ahead : {false, true}) {
+    const ChangingProcess process(
+        fake, [&](FakeLoader&, int) { ++reads.at(ahead ? 1 : 0); }, ahead);
+    const auto maps = read_link_maps(process, fake.mappings, fake.auxv);
+    REQUIRE(maps);
+    CHECK(maps->consistent);
+    CHECK(maps->private_fields);
+    REQUIRE(maps->entries.size() == objects.size());
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      CHECK(maps->entries[i].name == objects[i].name);
+    }
+  }
+  CHECK(reads[0] > 60);
+  CHECK(reads[1] < 45);
+}
+
+TEST_CASE("link map: read ahead or not, a change at any moment gives the list before or after it",
+          "[loader][linkmap]") {
+  auto objects = usual_objects();
+  objects.push_back(dlopened("/opt/libplugin.so", 0xf6000000));
+  const bool ahead = GENERATE(false, true);
+  bool had_before = false, had_after = false;
+  for (int moment = 1; moment < 60; ++moment) {
+    FakeLoader fake(FakeLayout{}, objects);
+    const ChangingProcess process(
+        fake,
+        [&](FakeLoader& memory, int reads) {
+          if (reads == moment) {
+            memory.poke(memory.record(2) + 3 * 8, 0);  // the last object goes away
+          }
+        },
+        ahead);
+    const auto maps = read_link_maps(process, fake.mappings, fake.auxv);
+    CAPTURE(moment, ahead);
+    REQUIRE(maps);
+    CHECK(maps->consistent);
+    const bool before = maps->entries.size() == 4, after = maps->entries.size() == 3;
+    CHECK((before || after));
+    had_before = had_before || before;
+    had_after = had_after || after;
+  }
+  CHECK(had_before);
+  CHECK(had_after);
 }
 
 TEST_CASE("link map: damaged lists end and are marked", "[loader][linkmap]") {

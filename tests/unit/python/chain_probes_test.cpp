@@ -177,13 +177,16 @@ TEST_CASE("probe chain: a name that is no probe is an error of usage", "[python]
   CHECK(chain.asked() == "000");
 }
 
-TEST_CASE("probe chain: a process is looked at before it is probed", "[python][chain]") {
+TEST_CASE("probe chain: where nothing looks like Python, no probe is asked", "[python][chain]") {
   test::FakeTarget fake;
   ProbeInput input;
   input.target = fake.target();
   Chain chain;
-  const auto facts =
-      probe_python(input, "auto", {&chain.memory, &chain.gdb, &chain.path}, chain.notices);
+  const auto facts = probe_recognized(input,
+                                      find_interpreter(input),
+                                      "auto",
+                                      {&chain.memory, &chain.gdb, &chain.path},
+                                      chain.notices);
   REQUIRE(facts);
   CHECK_FALSE(*facts);
   CHECK(chain.asked() == "000");

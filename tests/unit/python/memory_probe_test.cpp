@@ -80,6 +80,16 @@ TEST_CASE("memory probe: a target that is gone is interrupted", "[python]") {
   }
 }
 
+TEST_CASE("memory probe: what is known of the interpreter is not looked for again", "[python]") {
+  const Fixture fixture({"/usr/bin/nginx"});
+  python::Interpreter known;
+  known.implementation = python::Implementation::pypy;
+  const auto facts = python::make_memory_probe({}, known)->probe(fixture.input);
+  REQUIRE_FALSE(facts);
+  CHECK(facts.error().reason.find("PyPy") != std::string::npos);
+  CHECK(fixture.fake.process.memory_reads == 0);
+}
+
 TEST_CASE("memory probe: without a process there is nothing to read", "[python]") {
   const auto facts = python::make_memory_probe()->probe({});
   REQUIRE_FALSE(facts);

@@ -1,4 +1,7 @@
+#include "tracso/analysis.hpp"
+
 #include "render/forms.hpp"
+#include "render/why_text.hpp"
 #include "support/catch.hpp"
 #include "support/render_cases.hpp"
 
@@ -84,4 +87,24 @@ TEST_CASE("html: --why chooses the library beforehand", "[render][html]") {
   const std::string page = test::why_rendered("html", test::everything(), "libssl.so.3");
   const auto selected = nlohmann::json::parse(element(page, "answers")).at("selected");
   CHECK(selected.size() == 1);
+}
+
+TEST_CASE("html: the answer of each library is that of --why", "[render][html]") {
+  if (built_without()) {
+    return;
+  }
+  RenderOptions plain;
+  plain.depth = 6;
+  for (const Trace& trace : {test::everything(), test::cyclic(), test::hostile()}) {
+    const auto answers = nlohmann::json::parse(element(test::rendered("html", trace), "answers"));
+    const Summary summary = summarize(trace, ByteKind::file);
+    for (std::size_t i = 0; i < trace.graph.nodes().size(); ++i) {
+      const ObjectFile* file = object(trace.graph.nodes()[i]);
+      if (file != nullptr && is_library(trace.graph.nodes()[i]) && !file->path.text.empty()) {
+        INFO(file->path.text);
+        CHECK(answers.at("texts").at(summary.ids[i]) ==
+              why_text(plain, trace, explain_why(trace, summary, file->path.text, plain.depth)));
+      }
+    }
+  }
 }
