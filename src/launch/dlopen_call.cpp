@@ -1,9 +1,6 @@
 #include "launch/dlopen_call.hpp"
 
-#include "loader/link_map_memory.hpp"
-
 #include <algorithm>
-#include <string>
 
 namespace tracso::launch {
 namespace {
@@ -28,29 +25,38 @@ bool is_namespace(std::uint64_t word) {
 
 }  // namespace
 
+std::vector<loader::Range> stack_ranges(std::uint64_t address,
+                                        std::size_t count,
+                                        std::size_t word) {
+  std::vector<loader::Range> ranges;
+  for (std::size_t left = count * word; left > 0;) {
+    const std::size_t size =
+        std::min<std::size_t>(left, static_cast<std::size_t>(page_bytes - address % page_bytes));
+    ranges.push_back({address, size});
+    address += size;
+    left -= size;
+  }
+  return ranges;
+}
+
+std::vector<std::uint64_t> words_in(std::span<const std::string> pieces, std::size_t word) {
+  std::string bytes;
+  for (const std::string& piece : pieces) {
+    if (piece.empty()) {
+      break;
+    }
+    bytes += piece;
+  }
+  return loader::to_words(bytes, word);
+}
+
 std::vector<std::uint64_t> stack_words(const ProcessSource& process,
                                        std::uint64_t address,
                                        std::size_t count,
                                        std::size_t word) {
-  std::string bytes(count * word, '\0');
-  std::vector<MemoryRead> pieces;
-  for (std::size_t done = 0; done < bytes.size();) {
-    const std::size_t size = std::min<std::size_t>(
-        bytes.size() - done, static_cast<std::size_t>(page_bytes - address % page_bytes));
-    pieces.push_back(
-        {address, std::as_writable_bytes(std::span(bytes)).subspan(done, size), false});
-    address += size;
-    done += size;
-  }
-  process.read_memory(pieces);
-  std::size_t there = 0;
-  for (const MemoryRead& piece : pieces) {
-    if (!piece.got) {
-      break;
-    }
-    there += piece.into.size();
-  }
-  return loader::to_words(std::string_view(bytes).substr(0, there), word);
+  const auto elf_class = word == 4 ? ElfClass::elf32 : ElfClass::elf64;
+  return words_in(
+      loader::SteadyMemory(process, elf_class).bytes_of(stack_ranges(address, count, word)), word);
 }
 
 std::optional<DlopenCall> find_dlopen_call(std::span<const std::uint64_t> stack,

@@ -12,11 +12,14 @@
 
 #include "tracso/target.hpp"
 
+#include "loader/link_map_memory.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tracso::launch {
@@ -27,6 +30,13 @@ struct DlopenCall {
   std::uint64_t record = 0;  ///< link map of what was opened; 0: not yet, or in vain
   std::size_t word = 0;      ///< where among the words it begins
 };
+
+/// Where `count` words of 4 or 8 bytes lie from the address on, a range for each page: of a stack
+/// the last pages may be missing.
+std::vector<loader::Range> stack_ranges(std::uint64_t address, std::size_t count, std::size_t word);
+
+/// The words in the bytes of those ranges, up to the first that is empty.
+std::vector<std::uint64_t> words_in(std::span<const std::string> pieces, std::size_t word);
 
 /// As many of `count` words of 4 or 8 bytes as there are from the address on.
 std::vector<std::uint64_t> stack_words(const ProcessSource& process,

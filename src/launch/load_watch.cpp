@@ -12,7 +12,7 @@ namespace tracso::launch {
 namespace {
 
 // From the loader's hook to the frame of _dl_open: some 150 words in glibc 2.36.
-constexpr std::size_t words_to_dlopen = 256, most_words_to_dlopen = 1024;
+constexpr std::size_t words_to_dlopen = 1024;
 
 }  // namespace
 
@@ -40,27 +40,29 @@ LoadWatch::LoadWatch(tracee::TracedProcess& process,
 
 std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop, Objects objects) {
   using Sight = loader::LinkMapFollower::Sight;
-  const Sight sight = follower_.glance(loader_record(door_, hook_));
+  const Sight sight = follower_.glance(loader_record(door_, hook_), innermost_of(stop));
   if (sight == Sight::at_work) {
     begin_change(stop);
     return {};
   }
   Completion completion = completion_of(stop);
   if (sight == Sight::grown && objects == Objects::later && can_wait(completion)) {
-    completion.call = call_on_stack(stop, words_to_dlopen, [this](std::uint64_t record) {
-      return record == follower_.first_new();
-    });
-    if (completion.call) {
-      later_ = std::move(completion);
-      return {};
-    }
+    later_ = std::move(completion);
+    return {};
   }
   correct_imports(completion);
   return complete(std::move(completion));
 }
 
+// Where a dlopen leaves its frame; of the program's start there is nothing to be found.
+std::vector<loader::Range> LoadWatch::innermost_of(const tracee::Event& stop) const {
+  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
+  return started_ && stack != 0 ? stack_ranges(stack, words_to_dlopen, hook_.word)
+                                : std::vector<loader::Range>();
+}
+
 LoadWatch::Completion LoadWatch::completion_of(const tracee::Event& stop) {
-  Completion completion{stop, now(), {}, {}};
+  Completion completion{stop, now(), {}, follower_.along()};
   auto known = changes_.extract(stop.thread);
   if (known) {
     completion.change = std::move(known.mapped());
@@ -220,15 +222,12 @@ void LoadWatch::add_dlopen(const std::vector<loader::NewObject>& objects, Comple
 
 LoadWatch::Opening LoadWatch::find_opening(const Completion& completion,
                                            const std::vector<loader::NewObject>& objects) {
-  const auto is_new = [&](std::uint64_t record) {
+  const auto is_new = [&](const DlopenCall& call) {
     return std::any_of(objects.begin(), objects.end(), [&](const loader::NewObject& object) {
-      return object.record == record;
+      return object.record == call.record;
     });
   };
-  auto call = completion.call;
-  for (const std::size_t words : {words_to_dlopen, most_words_to_dlopen}) {
-    call = call ? call : call_on_stack(completion.stop, words, is_new);
-  }
+  const auto call = find_dlopen_call(words_in(completion.stack, hook_.word), is_new);
   if (call) {
     return {caller_of(*call), call->record};
   }
@@ -236,15 +235,6 @@ LoadWatch::Opening LoadWatch::find_opening(const Completion& completion,
   const MuslDlopen* musl =
       musl_.innermost(completion.stop.thread, registers ? registers->stack() : 0);
   return {musl != nullptr ? owner_of(musl->caller) : 0, 0};
-}
-
-std::optional<DlopenCall> LoadWatch::call_on_stack(
-    const tracee::Event& stop,
-    std::size_t words,
-    const std::function<bool(std::uint64_t)>& is_new) const {
-  const std::uint64_t stack = stop.registers ? stop.registers->stack() : 0;
-  return find_dlopen_call(stack_words(door_, stack, words, hook_.word),
-                          [&](const DlopenCall& call) { return is_new(call.record); });
 }
 
 python::ThreadKey LoadWatch::key_of(pid_t thread,

@@ -6,9 +6,10 @@
 // that this thread is in, whose caller lies on its stack (glibc) or was noted when it began (musl).
 // Before the program's first instruction there is no dlopen: that is the start.
 //
-// A dlopen stops when all of its objects are mapped and none has run. There the records, the frame
-// of dlopen and the imports under way are read. The objects stay until the loader tells that some
-// are to go, so their names are read when the thread runs again.
+// A dlopen stops when all of its objects are mapped and none has run. There the state of the list,
+// the innermost part of the stack and the imports under way are read. The objects stay until the
+// loader tells that some are to go, so their records and names are read when the thread runs again,
+// and the frame of dlopen is looked for then.
 //
 // Without a gate (loader_gate.hpp) it also stops before the first object is mapped. Between the two
 // its thread is inside the loader, so what lies below on its stack stands still although it runs:
@@ -55,7 +56,7 @@ struct ImportsDoor {
   /// The same in less time, of a thread that stands still; correct() must follow before anything
   /// else is read.
   std::function<Imports(python::ThreadKey thread)> glance;
-  /// nullopt: the last glance was right. The thread may run meanwhile, inside the loader.
+  /// nullopt: the last glance was right. The thread may run meanwhile.
   std::function<std::optional<Imports>()> correct;
 };
 
@@ -112,7 +113,7 @@ class LoadWatch {
     tracee::Event stop;
     std::chrono::nanoseconds at{0};
     Change change;
-    std::optional<DlopenCall> call;  // nullopt: not looked for
+    std::vector<std::string> stack;  // its innermost pages
     bool glanced = false;            // at the imports
   };
 
@@ -121,6 +122,7 @@ class LoadWatch {
   static python::ThreadKey key_of(pid_t thread, const std::optional<tracee::Registers>& registers);
   void begin_change(const tracee::Event& stop);
   Completion completion_of(const tracee::Event& stop);
+  std::vector<loader::Range> innermost_of(const tracee::Event& stop) const;
   std::chrono::nanoseconds passed_gate(std::chrono::nanoseconds now) const;
   bool can_wait(Completion& completion);
   void correct_imports(Completion& completion);
@@ -128,9 +130,6 @@ class LoadWatch {
   void add_start(const std::vector<loader::NewObject>& objects, const Completion& completion);
   void add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion);
   Opening find_opening(const Completion& completion, const std::vector<loader::NewObject>& objects);
-  std::optional<DlopenCall> call_on_stack(const tracee::Event& stop,
-                                          std::size_t words,
-                                          const std::function<bool(std::uint64_t)>& is_new) const;
   void watch_refusals(const elf::MemoryImage& loader, pid_t stopped);
   void leave_refusals_of_start(pid_t stopped);
   void watch_words(pid_t stopped);

@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -53,7 +54,8 @@ void LinkMapFollower::note_state(std::uint64_t state) {
   since_ = adds ? Since::adding : Since::anything;
 }
 
-LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
+LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug,
+                                               std::span<const Range> along) {
   problem_.clear();
   SteadyMemory memory(process_, elf_class_);
   std::vector<Range> ranges = {{r_debug, debug_words * memory.word()}};
@@ -63,7 +65,12 @@ LinkMapFollower::Sight LinkMapFollower::glance(std::uint64_t r_debug) {
       ranges.push_back(*spaces_);
     }
   }
-  const auto pieces = memory.bytes_of(ranges);
+  const std::size_t own = ranges.size();
+  ranges.insert(ranges.end(), along.begin(), along.end());
+  auto pieces = memory.bytes_of(ranges);
+  along_.assign(std::make_move_iterator(pieces.begin() + static_cast<std::ptrdiff_t>(own)),
+                std::make_move_iterator(pieces.end()));
+  pieces.resize(own);
   const auto words = [&](std::size_t piece) {
     return piece < pieces.size() ? to_words(pieces[piece], memory.word())
                                  : std::vector<std::uint64_t>();

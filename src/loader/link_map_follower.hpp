@@ -59,7 +59,11 @@ class LinkMapFollower {
 
   /// One system call; where the lists have grown and the loader does not count its objects, one
   /// more for each new one.
-  Sight glance(std::uint64_t r_debug);
+  /// `along` is read in the same call.
+  Sight glance(std::uint64_t r_debug, std::span<const Range> along = {});
+
+  /// The bytes of what was read along; empty: not there.
+  const std::vector<std::string>& along() const { return along_; }
 
   /// What has changed, after a glance that has not found the loader at work. nullopt: the lists
   /// could not be read; a later look tells of it.
@@ -125,6 +129,7 @@ class LinkMapFollower {
   bool stamped_ = false;
   std::uint32_t stamp_ = 0;
   Glance seen_;
+  std::vector<std::string> along_;
   std::vector<Known> known_;
   std::string problem_;
 };

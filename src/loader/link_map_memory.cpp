@@ -3,6 +3,7 @@
 #include "base/byte_view.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tracso::loader {
@@ -35,10 +36,14 @@ Range next_piece(const TextWish& wish, std::string_view known) {
 std::vector<std::uint64_t> to_words(std::string_view bytes, std::size_t word) {
   const ByteView view(bytes);
   std::vector<std::uint64_t> values;
+  if (word == sizeof(std::uint64_t)) {
+    values.resize(bytes.size() / word);
+    std::memcpy(values.data(), bytes.data(), values.size() * word);
+    return values;
+  }
   values.reserve(bytes.size() / word);
   for (std::size_t at = 0; at + word <= bytes.size(); at += word) {
-    values.push_back(word == 4 ? view.get<std::uint32_t>(at).value_or(0)
-                               : view.get<std::uint64_t>(at).value_or(0));
+    values.push_back(view.get<std::uint32_t>(at).value_or(0));
   }
   return values;
 }

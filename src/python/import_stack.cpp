@@ -7,7 +7,8 @@
 // that it was made of. A call is under way still as long as the ones around it are: so the frames
 // that begin the stack as they began the last one, with the same code and globals, are probably the
 // same calls, and most of a stack is. Not for certain: code that is dropped may leave its place to
-// other code, in a frame at the same place. So those bytes are compared when the thread runs on.
+// other code, in a frame at the same place. So those bytes are read again as well, in one go, and
+// compared when the thread runs on.
 //
 // Otherwise nothing is kept between two readings but where the runtime lies, the hash of
 // "__name__", and which code objects are importlib's: these live as long as the interpreter.
@@ -80,7 +81,7 @@ void ImportStack::renew_calls(const std::vector<Frame>& frames) {
     call.frame = frames[i];
     evidence_bytes_ += call.of_name.size() + call.of_table.size();
     if (codes_.emplace(call.frame.code, call.code).second) {
-      evidence_bytes_ += call.code->of_words.size();
+      evidence_bytes_ += call.code->evidence.size();
       suppose(*call.code);
     }
   }
@@ -119,20 +120,19 @@ bool ImportStack::is_code(std::uint64_t object) {
 }
 
 void ImportStack::suppose(const CodeFacts& facts) {
-  memory_.suppose(facts.of_parts);
   if (!facts.lasts) {
-    memory_.suppose(facts.of_words);
+    memory_.suppose(facts.evidence);
   }
 }
 
-// Of importlib's code it is enough that it consists of the same parts.
+// Of importlib's code it is enough that it consists of the same parts, and where the thread must
+// not wait that it was there before: nothing frees it.
 ImportStack::Code ImportStack::known_code(std::uint64_t code) {
   const auto known = importlib_.find(code);
   if (known == importlib_.end()) {
     return nullptr;
   }
   if (supposes_) {
-    suppose(*known->second);
     return known->second;
   }
   return known->second->parts == parts_of(code) ? known->second : nullptr;
@@ -140,13 +140,12 @@ ImportStack::Code ImportStack::known_code(std::uint64_t code) {
 
 ImportStack::Code ImportStack::read_code(std::uint64_t code) {
   auto facts = std::make_shared<CodeFacts>();
-  memory_.note(room_for(facts->of_parts));
+  memory_.note(room_for(facts->evidence));
   facts->parts = parts_of(code);
-  memory_.note(room_for(facts->of_words));
   const auto file = is_code(code) ? objects_.text(facts->parts[0]) : std::nullopt;
   const auto function = file ? objects_.text(facts->parts[1]) : std::nullopt;
   memory_.note(nullptr);
-  evidence_bytes_ += facts->of_words.size();
+  evidence_bytes_ += facts->evidence.size();
   if (function) {
     facts->role = frame_role(*file, *function);
     facts->file = *file;
@@ -384,6 +383,7 @@ std::vector<ImportStep> ImportStack::read_chain(ThreadKey thread) {
   for (const auto& step : planned) {
     steps.push_back(step_of(step));
   }
+  memory_.fetch();  // what was supposed
   complete_ = complete_ && !memory_.exhausted();
   return shorten(std::move(steps), most_steps);
 }

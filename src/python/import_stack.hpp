@@ -40,10 +40,9 @@ class ImportStack {
   /// whether that is so.
   std::vector<ImportStep> chain_with_past(ThreadKey thread, ReadLimits limits);
 
-  /// After chain_with_past(), when the thread runs again, but in C code that does not return soon.
-  /// nullopt: what was supposed is so, and therefore was so when the thread stood; for it keeps
-  /// what its frames refer to. Else the chain as it is now; where the thread has gone on meanwhile
-  /// that is another one: then it is empty and counts as incomplete.
+  /// After chain_with_past(), when the thread may run again. nullopt: what was supposed was so. Else
+  /// the chain as it is now, for which it must still be in C code that does not return soon; where
+  /// it has gone on meanwhile that is another one: then it is empty and counts as incomplete.
   std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
 
   /// Nothing of the last chain was unreadable.
@@ -57,7 +56,7 @@ class ImportStack {
     FrameRole role = FrameRole::unknown;
     std::string file;
     Parts parts{};
-    Evidence of_parts, of_words;
+    Evidence evidence;
     bool lasts = false;  // importlib's: it lives as long as the interpreter
   };
 

@@ -14,6 +14,8 @@ constexpr std::uint64_t longest_cached = 32768;
 constexpr std::uint64_t longest_planned = std::uint64_t{1} << 20;
 constexpr std::uint32_t reads_per_clock_look = 1024;
 constexpr std::size_t most_remembered = 4096;  // lines: 2 MB
+constexpr std::uint64_t page_lines = page_bytes / Evidence::line_bytes;
+constexpr std::uint64_t widest_gap = 5;
 
 bool is_address(std::uint64_t address, std::uint64_t bytes) {
   return address >= page_bytes && address < highest_address && bytes <= highest_address - address;
@@ -24,16 +26,23 @@ bool is_address(std::uint64_t address, std::uint64_t bytes) {
 void Evidence::add(std::uint64_t address, std::span<const std::byte> bytes) {
   places_.push_back({address, bytes.size()});
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  for (auto line = address / line_bytes; line * line_bytes < address + bytes.size(); ++line) {
+    // Mostly it goes on where it was last.
+    if (std::find(lines_.rbegin(), lines_.rend(), line) == lines_.rend()) {
+      lines_.push_back(line);
+    }
+  }
 }
 
-std::vector<Evidence::Piece> Evidence::pieces() const {
-  std::vector<Piece> pieces;
+bool Evidence::all_of(const std::function<bool(const Piece&)>& test) const {
   std::size_t at = 0;
   for (const Place& place : places_) {
-    pieces.push_back({place.address, std::span(bytes_).subspan(at, place.bytes)});
+    if (!test({place.address, std::span(bytes_).subspan(at, place.bytes)})) {
+      return false;
+    }
     at += place.bytes;
   }
-  return pieces;
+  return true;
 }
 
 MemoryReader::MemoryReader(const ProcessSource& process, ReadLimits limits)
@@ -68,12 +77,8 @@ void MemoryReader::forget() {
         kept_before_.push_back(number);
       }
     }
+    lines_.clear();
   }
-  drop();
-}
-
-void MemoryReader::drop() {
-  lines_.clear();
   planned_.clear();
   supposed_.clear();
   notes_ = nullptr;
@@ -102,28 +107,41 @@ bool MemoryReader::knows(std::uint64_t address, std::uint64_t bytes) const {
   return number > (address + bytes - 1) / line_bytes;
 }
 
-// What this pass has read itself may be as old as what is supposed, so all is read anew; the next
-// pass begins with what this one has kept all the same.
+bool MemoryReader::holds(const Evidence::Piece& piece) const {
+  auto address = piece.address;
+  for (auto bytes = piece.bytes; !bytes.empty();) {
+    const std::uint64_t offset = address % line_bytes;
+    const auto count = std::min<std::size_t>(bytes.size(), line_bytes - offset);
+    const auto known = lines_.find(address / line_bytes);
+    if (known == lines_.end() || known->second.bytes == nullptr ||
+        std::memcmp(known->second.bytes + offset, bytes.data(), count) != 0) {
+      return false;
+    }
+    address += count;
+    bytes = bytes.subspan(count);
+  }
+  return true;
+}
+
+void MemoryReader::suppose(const Evidence& evidence) {
+  supposed_.push_back(&evidence);
+  for (const std::uint64_t number : evidence.lines()) {
+    const auto known = lines_.find(number);
+    if (known != lines_.end()) {
+      known->second.kept = true;
+    } else {
+      planned_.push_back(number);
+    }
+  }
+}
+
 bool MemoryReader::confirm() {
-  auto supposed = std::exchange(supposed_, {});
-  std::sort(supposed.begin(), supposed.end());
-  supposed.erase(std::unique(supposed.begin(), supposed.end()), supposed.end());
-  forget();
-  std::vector<Evidence::Piece> pieces;
-  for (const Evidence* evidence : supposed) {
-    const auto more = evidence->pieces();
-    pieces.insert(pieces.end(), more.begin(), more.end());
-  }
-  for (const auto& piece : pieces) {
-    plan(piece.address, piece.bytes.size());
-  }
-  fetch();
-  std::vector<std::byte> now;
-  const bool stands = std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
-    now.resize(piece.bytes.size());
-    return read(piece.address, now) && std::equal(now.begin(), now.end(), piece.bytes.begin());
+  std::sort(supposed_.begin(), supposed_.end());
+  supposed_.erase(std::unique(supposed_.begin(), supposed_.end()), supposed_.end());
+  const bool stands = std::all_of(supposed_.begin(), supposed_.end(), [this](const auto* evidence) {
+    return evidence->all_of([this](const Evidence::Piece& piece) { return holds(piece); });
   });
-  drop();
+  forget();
   return stands;
 }
 
@@ -149,9 +167,32 @@ void MemoryReader::fetch() {
   planned_.clear();
 }
 
+// Sorted numbers. A piece costs more than a few lines of the page that it lies in.
+void MemoryReader::fill_gaps(std::vector<std::uint64_t>& numbers) const {
+  if (!process_.may_read_ahead() || lines_.size() + numbers.size() > limits_.lines / 8) {
+    return;
+  }
+  const std::size_t planned = numbers.size();
+  for (std::size_t i = 1; i < planned; ++i) {
+    const std::uint64_t before = numbers[i - 1], next = numbers[i];
+    if (next - before > widest_gap || before / page_lines != next / page_lines) {
+      continue;
+    }
+    for (auto number = before + 1; number < next; ++number) {
+      if (!is_known(number)) {
+        numbers.push_back(number);
+      }
+    }
+  }
+  if (numbers.size() != planned) {
+    std::sort(numbers.begin(), numbers.end());
+  }
+}
+
 void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  fill_gaps(numbers);
   if (lines_.size() + numbers.size() > limits_.lines) {
     exhausted_ = true;
   }
@@ -186,7 +227,6 @@ void MemoryReader::fetch_lines(std::vector<std::uint64_t>& numbers) {
 MemoryReader::Line* MemoryReader::fetch_line(std::uint64_t number) {
   std::vector<std::uint64_t> wanted{number};
   if (process_.may_read_ahead() && lines_.size() < limits_.lines / 4) {
-    constexpr std::uint64_t page_lines = page_bytes / line_bytes;
     const std::uint64_t first = number - number % page_lines;
     for (auto other = first; other < first + page_lines; ++other) {
       if (other != number && !is_known(other)) {
@@ -207,7 +247,7 @@ const MemoryReader::Line* MemoryReader::line(std::uint64_t number) {
   Line* line = known != lines_.end() ? &known->second : fetch_line(number);
   if (line != nullptr) {
     line->asked = true;
-    line->kept = line->kept || keeps_;
+    line->kept = line->kept || keeps_ || notes_ != nullptr;
   }
   last_number_ = number;
   last_line_ = line;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,8 @@ struct ReadLimits {
 /// Bytes that somebody has read, and where: what was made of them is right while they stand there.
 class Evidence {
  public:
+  static constexpr std::uint64_t line_bytes = 512;
+
   /// A piece of it.
   struct Piece {
     std::uint64_t address = 0;
@@ -33,7 +36,12 @@ class Evidence {
   };
 
   void add(std::uint64_t address, std::span<const std::byte> bytes);
-  std::vector<Piece> pieces() const;
+
+  /// Whether all pieces pass a test.
+  bool all_of(const std::function<bool(const Piece&)>& test) const;
+
+  /// The lines of memory that it lies in, as address / line_bytes; none twice.
+  const std::vector<std::uint64_t>& lines() const { return lines_; }
 
   std::size_t size() const { return bytes_.size(); }
 
@@ -45,6 +53,7 @@ class Evidence {
 
   std::vector<Place> places_;
   std::vector<std::byte> bytes_;  // of one after the other
+  std::vector<std::uint64_t> lines_;
 };
 
 class MemoryReader {
@@ -89,14 +98,17 @@ class MemoryReader {
   /// Reads in one go what keep() was on for in the last pass.
   void prefetch();
 
-  /// What is read from now on is noted there too; null: no more.
-  void note(Evidence* evidence) { notes_ = evidence; }
+  /// What is read from now on is noted there too, and kept; null: no more.
+  void note(Evidence* evidence) {
+    notes_ = evidence;
+    last_number_ = 0;
+  }
 
-  /// Supposes that these bytes still are what they were: confirm() will tell. They must stay where
-  /// they are until then, or until a new pass begins.
-  void suppose(const Evidence& evidence) { supposed_.push_back(&evidence); }
-
-  /// Reads all that was supposed in this pass. true: all of it is there as it was.
+  /// Supposes that these bytes still are what they were, and plans to read them: after the next
+  /// fetch() confirm() can tell. They are kept, and must not go before the next pass begins.
+  void suppose(const Evidence& evidence);
+  /// All that was supposed in this pass was so when it was read. Ends the pass, and reads nothing:
+  /// the process may do meanwhile what it likes.
   bool confirm();
 
   /// These bytes need not be read any more.
@@ -115,7 +127,7 @@ class MemoryReader {
   std::uint64_t bytes_read() const { return bytes_; }
 
  private:
-  static constexpr std::uint64_t line_bytes = 512;
+  static constexpr std::uint64_t line_bytes = Evidence::line_bytes;
   static constexpr std::size_t chunk_lines = 256;
 
   struct Line {
@@ -125,13 +137,15 @@ class MemoryReader {
   };
 
   bool spend(std::uint64_t bytes);
-  void drop();
   std::byte* new_line();
   void fetch_lines(std::vector<std::uint64_t>& lines);
   const Line* line(std::uint64_t number);
   Line* fetch_line(std::uint64_t number);
   bool read_directly(std::uint64_t address, std::span<std::byte> into);
   bool read_lines(std::uint64_t address, std::span<std::byte> into);
+
+  void fill_gaps(std::vector<std::uint64_t>& numbers) const;
+  bool holds(const Evidence::Piece& piece) const;
 
   bool is_known(std::uint64_t number) const { return lines_.find(number) != lines_.end(); }
 
