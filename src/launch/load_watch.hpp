@@ -52,11 +52,8 @@ struct ImportsDoor {
   /// Fetches what the next reading will ask for; may be left out.
   std::function<void()> fetch;
   std::function<Imports(python::ThreadKey thread)> read;
-  /// The same in less time, of a thread that stands still; correct() must follow before anything
-  /// else is read.
+  /// The same in less time, of a thread that stands still.
   std::function<Imports(python::ThreadKey thread)> glance;
-  /// nullopt: the last glance was right. The thread may run meanwhile, inside the loader.
-  std::function<std::optional<Imports>()> correct;
 };
 
 class LoadWatch {
@@ -113,7 +110,6 @@ class LoadWatch {
     std::chrono::nanoseconds at{0};
     Change change;
     std::optional<DlopenCall> call;  // nullopt: not looked for
-    bool glanced = false;            // at the imports
   };
 
   /// What is known of an object that has just come; its cause is not yet.
@@ -123,7 +119,6 @@ class LoadWatch {
   Completion completion_of(const tracee::Event& stop);
   std::chrono::nanoseconds passed_gate(std::chrono::nanoseconds now) const;
   bool can_wait(Completion& completion);
-  void correct_imports(Completion& completion);
   std::vector<loader::NewObject> complete(Completion completion);
   void add_start(const std::vector<loader::NewObject>& objects, const Completion& completion);
   void add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion);

@@ -54,20 +54,12 @@ class ImportChainReader::Reading {
 
   // Of one runtime only: another would believe what this one has read.
   std::vector<ImportStep> chain_with_past(ThreadKey thread) {
-    unsure_ = stacks_.size() == 1 ? std::optional(thread) : std::nullopt;
-    if (!unsure_) {
+    if (stacks_.size() != 1) {
       return chain(thread);
     }
     fetched_ = false;
     auto steps = stacks_.front().chain_with_past(thread, fresh_limits());
     incomplete_ += stacks_.front().is_complete() ? 0 : 1;
-    return steps;
-  }
-
-  std::optional<std::vector<ImportStep>> corrected() {
-    const auto thread = std::exchange(unsure_, std::nullopt);
-    auto steps = thread ? stacks_.front().corrected(*thread) : std::nullopt;
-    incomplete_ += steps && !stacks_.front().is_complete() ? 1 : 0;
     return steps;
   }
 
@@ -115,8 +107,7 @@ class ImportChainReader::Reading {
   std::vector<Runtime> runtimes_;                                           // not located yet
   std::vector<ImportStack> stacks_;
   std::size_t incomplete_ = 0;
-  bool fetched_ = false;             // for the next chain
-  std::optional<ThreadKey> unsure_;  // the last chain was read with the past
+  bool fetched_ = false;  // for the next chain
 };
 
 // A program without Python maps object after object; each is looked at once.
@@ -165,10 +156,6 @@ std::vector<ImportStep> ImportChainReader::chain(ThreadKey thread) {
 
 std::vector<ImportStep> ImportChainReader::chain_with_past(ThreadKey thread) {
   return reading_->chain_with_past(thread);
-}
-
-std::optional<std::vector<ImportStep>> ImportChainReader::corrected() {
-  return reading_->corrected();
 }
 
 void ImportChainReader::fetch() {

@@ -43,12 +43,8 @@ class ImportChainReader {
   /// thread.
   std::vector<ImportStep> chain(ThreadKey thread);
 
-  /// The same in less time, of a thread that stands still; probably: see corrected().
+  /// The same in less time, of a thread that stands still.
   std::vector<ImportStep> chain_with_past(ThreadKey thread);
-
-  /// After that, when the thread runs again in C code that does not return soon. nullopt: the chain
-  /// was right; else what it is now, where it can still be told.
-  std::optional<std::vector<ImportStep>> corrected();
 
   /// Chains so far of which a part could not be read. In their place stands what could.
   std::size_t incomplete_chains() const;

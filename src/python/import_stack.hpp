@@ -35,16 +35,10 @@ class ImportStack {
   /// of this runtime.
   std::vector<ImportStep> chain(ThreadKey thread);
 
-  /// The same in less time: only its frames are read, and what calls refer to that the last chain
-  /// did not have. Of the others it is supposed that it is as it was: corrected() has to be asked
-  /// whether that is so.
+  /// The same in less time: only its frames are made out, and what calls refer to that the last
+  /// chain did not have. Of the others the bytes are compared; where one has changed, all is read
+  /// as chain() does.
   std::vector<ImportStep> chain_with_past(ThreadKey thread, ReadLimits limits);
-
-  /// After chain_with_past(), when the thread runs again, but in C code that does not return soon.
-  /// nullopt: what was supposed is so, and therefore was so when the thread stood; for it keeps
-  /// what its frames refer to. Else the chain as it is now; where the thread has gone on meanwhile
-  /// that is another one: then it is empty and counts as incomplete.
-  std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
 
   /// Nothing of the last chain was unreadable.
   bool is_complete() const { return complete_; }
@@ -93,7 +87,6 @@ class ImportStack {
   std::string module_of(const Frame& frame);
   std::uint32_t line_of(Call& call);
   ImportStep step_of(const PlannedStep& planned);
-  std::vector<Frame> frames() const;
   Evidence* room_for(Evidence& evidence) const;
 
   MemoryReader& memory_;

@@ -102,13 +102,12 @@ bool MemoryReader::knows(std::uint64_t address, std::uint64_t bytes) const {
   return number > (address + bytes - 1) / line_bytes;
 }
 
-// What this pass has read itself may be as old as what is supposed, so all is read anew; the next
-// pass begins with what this one has kept all the same.
+// What this pass has read itself is not read again.
 bool MemoryReader::confirm() {
   auto supposed = std::exchange(supposed_, {});
+  notes_ = nullptr;  // to note it again would move the bytes that it is compared with
   std::sort(supposed.begin(), supposed.end());
   supposed.erase(std::unique(supposed.begin(), supposed.end()), supposed.end());
-  forget();
   std::vector<Evidence::Piece> pieces;
   for (const Evidence* evidence : supposed) {
     const auto more = evidence->pieces();
@@ -119,12 +118,10 @@ bool MemoryReader::confirm() {
   }
   fetch();
   std::vector<std::byte> now;
-  const bool stands = std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
+  return std::all_of(pieces.begin(), pieces.end(), [&](const auto& piece) {
     now.resize(piece.bytes.size());
     return read(piece.address, now) && std::equal(now.begin(), now.end(), piece.bytes.begin());
   });
-  drop();
-  return stands;
 }
 
 void MemoryReader::plan(std::uint64_t address, std::uint64_t bytes) {

@@ -96,7 +96,8 @@ class MemoryReader {
   /// they are until then, or until a new pass begins.
   void suppose(const Evidence& evidence) { supposed_.push_back(&evidence); }
 
-  /// Reads all that was supposed in this pass. true: all of it is there as it was.
+  /// Reads of what was supposed in this pass all that the pass has not read yet. true: it is there
+  /// as it was.
   bool confirm();
 
   /// These bytes need not be read any more.

@@ -5,8 +5,11 @@
 #include "support/plugin_programs.hpp"
 #include "support/run_support.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 using namespace tracso;
@@ -278,6 +281,42 @@ TEST_CASE("run loads: ctypes asks for what it opens", "[live][run][loads]") {
   REQUIRE(util.size() == 1);
   if (util[0].cause == LoadCause::dlopen) {  // before 3.13 some Pythons need it themselves
     CHECK(name_at(result, util[0].requester) == requester);
+  }
+}
+
+// Code that is dropped leaves its place to the next, and that to one like the first: of the very
+// same bytes, before anybody has looked at them who waits until the thread runs on.
+TEST_CASE("run loads: code that comes back to its place is told from what stood there meanwhile",
+          "[live][run][loads]") {
+  constexpr int loads = 100;
+  const std::string library =
+      compile("back.so", "int tracso_test_value = 1;\n", "cc -shared -fPIC");
+  for (int i = 0; i < loads; ++i) {
+    std::filesystem::copy_file(library,
+                               fmt::format("{}.{}", library, i),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const std::string script = write_file("back.py", R"(import _ctypes, sys
+source = "\nopen(path, 2)\n"
+names = {"__name__": "part", "open": _ctypes.dlopen}
+def load(number):
+    names["path"] = "%s.%d" % (sys.argv[1], number)
+    exec(compile(source, "ab"[number % 2], "exec"), names)
+for number in range(int(sys.argv[2])):
+    load(number)
+)");
+  for (const std::string& program : python_programs()) {
+    const auto result = record({program, script, library, std::to_string(loads)});
+    CAPTURE(program);
+    CHECK_FALSE(has_notice(result, "imports-incomplete"));
+    int wrong = 0;
+    for (int i = 0; i < loads; ++i) {
+      const auto found = loads_of(result, fmt::format("back.so.{}", i));
+      REQUIRE(found.size() == 1);
+      const auto& imports = found[0].imports;
+      wrong += !imports.empty() && imports.back().file == (i % 2 == 0 ? "a" : "b") ? 0 : 1;
+    }
+    CHECK(wrong == 0);
   }
 }
 

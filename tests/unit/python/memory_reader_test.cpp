@@ -156,7 +156,7 @@ TEST_CASE("memory reader: what the last pass asked for is read again at once, an
   CHECK(process.memory_reads == reads + 1);
 }
 
-TEST_CASE("memory reader: what is supposed is confirmed later, or not", "[python]") {
+TEST_CASE("memory reader: what is supposed is confirmed, or not", "[python]") {
   test::FakeProcess process;
   process.read_ahead = false;
   process.memory[0x100000] = std::string(0x4000, 'a');
@@ -188,9 +188,15 @@ TEST_CASE("memory reader: what is supposed is confirmed later, or not", "[python
     CHECK_FALSE(memory.confirm());
     CHECK(read(memory, 0x1021fe, 8) == "aabaaaaa");
   }
-  SECTION("it has changed since this pass has read it") {
+  SECTION("what this pass has read counts as it was then, and is not read again") {
     CHECK(read(memory, 0x100000, 4) == "aaaa");
     process.memory[0x100000][0] = 'b';
+    CHECK(memory.confirm());
+    CHECK(process.memory_reads == reads + 2);
+  }
+  SECTION("it has changed before this pass has read it") {
+    process.memory[0x100000][0] = 'b';
+    CHECK(read(memory, 0x100000, 4) == "baaa");
     CHECK_FALSE(memory.confirm());
   }
   SECTION("it is gone") {
