@@ -103,6 +103,20 @@ TEST_CASE("who: what may not be looked at is said, and is no failure", "[live][w
   CHECK(contains(ran.err, "may not be looked at"));
 }
 
+TEST_CASE("as child: a process that has ended starts nothing", "[live][who]") {
+  Child parent({"/usr/bin/python3",
+                "-c",
+                "import os, sys\np = os.fork()\nif p == 0: os._exit(0)\n"
+                "os.waitid(os.P_PID, p, os.WEXITED | os.WNOWAIT)\n"
+                "print(p, flush=True); sys.stdin.read()"});
+  const auto zombie = parent.line();
+  REQUIRE(zombie);
+  const ProgramRun ran = run_tracso({"--as-child", "true", *zombie});
+  CHECK(ran.status == 3);
+  CHECK(ran.out.empty());
+  CHECK(contains(ran.err, "zombie"));
+}
+
 TEST_CASE("as child: a program gets the library of the AppImage that starts it", "[live][who]") {
   const Scenario scenario("17-appimage-child.sh");
   const auto text = run_tracso({"--as-child", "browser", "--as-child", "plain", scenario.pid()});
