@@ -160,6 +160,10 @@ Error with_script_hint(Error error, const FileSystem& files, const TargetPath& p
   const std::string command =
       path.text.find('/') == std::string::npos ? "./" + path.text : path.text;
   const auto [name, in_path] = proc::interpreter_of(*words);
+  if (name.ends_with('\r')) {
+    error.hint = "its first line ends in \\r, which is a part of the interpreter's name";
+    return error;
+  }
   error.hint = name.empty() ? "tracso --run " + command
                             : fmt::format("its interpreter is {}: tracso {}, or tracso --run {}",
                                           name,

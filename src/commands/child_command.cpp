@@ -8,6 +8,7 @@
 #include "commands/sources.hpp"
 #include "os/live_commands.hpp"
 #include "os/secure_start.hpp"
+#include "proc/no_memory.hpp"
 #include "proc/script.hpp"
 #include "render/as_child.hpp"
 
@@ -259,6 +260,9 @@ int answer_as_child(const ChildRequest& request) {
     return fail(live.error());
   }
   const Target target = live->target();
+  if (const auto error = proc::no_memory("look at process", *target.process)) {
+    return fail(*error);
+  }
   // Who may not read the process gets the refusal of the report, not an empty answer.
   if (const auto maps = target.process->read("maps"); !maps) {
     return fail(with_denial(maps.error(), request.pid));

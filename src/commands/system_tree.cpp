@@ -20,7 +20,9 @@ Error inside_tree(Error error,
   const auto script = proc::script_words(files, {path});
   if (const auto [name, in_path] =
           proc::interpreter_of(script.value_or(std::vector<std::string>()));
-      !name.empty()) {
+      name.ends_with('\r')) {
+    // error.hint tells of it: there is no such file, inside the tree or not.
+  } else if (!name.empty()) {
     error.hint = fmt::format("its interpreter is {}: tracso --root {} {}{}",
                              name,
                              root,

@@ -50,7 +50,6 @@ std::vector<loader::NewObject> LoadWatch::at_loader(const tracee::Event& stop, O
     later_ = std::move(completion);
     return {};
   }
-  correct_imports(completion);
   return complete(std::move(completion));
 }
 
@@ -93,20 +92,11 @@ bool LoadWatch::can_wait(Completion& completion) {
   auto& known = completion.change.imports;
   if (!known) {
     auto imports = imports_.glance(key_of(completion.stop.thread, completion.stop.registers));
-    completion.glanced = true;
     if (imports.complete) {
       known = std::move(imports);
     }
   }
   return known.has_value();
-}
-
-void LoadWatch::correct_imports(Completion& completion) {
-  auto better = std::exchange(completion.glanced, false) ? imports_.correct() : std::nullopt;
-  if (better && completion.change.imports) {
-    incomplete_imports_ += better->complete ? 0 : 1;
-    completion.change.imports = std::move(better);
-  }
 }
 
 std::vector<loader::NewObject> LoadWatch::complete(Completion completion) {
@@ -154,9 +144,8 @@ void LoadWatch::begin_change(const tracee::Event& stop) {
 // What could not be read whole is read again at the second stop: perhaps the process has just died.
 void LoadWatch::look_ahead() {
   if (later_) {
-    Completion completion = *std::exchange(later_, std::nullopt);
-    correct_imports(completion);
-    complete(std::move(completion));
+    complete(*std::exchange(later_, std::nullopt));
+    imports_.tidy();
   }
   for (const pid_t thread : std::exchange(ahead_, {})) {
     const auto change = changes_.find(thread);

@@ -53,11 +53,10 @@ struct ImportsDoor {
   /// Fetches what the next reading will ask for; may be left out.
   std::function<void()> fetch;
   std::function<Imports(python::ThreadKey thread)> read;
-  /// The same in less time, of a thread that stands still; correct() must follow before anything
-  /// else is read.
+  /// The same in less time, of a thread that stands still.
   std::function<Imports(python::ThreadKey thread)> glance;
-  /// nullopt: the last glance was right. The thread may run meanwhile.
-  std::function<std::optional<Imports>()> correct;
+  /// Ahead of the next: what can be done when the thread runs again.
+  std::function<void()> tidy;
 };
 
 class LoadWatch {
@@ -114,7 +113,6 @@ class LoadWatch {
     std::chrono::nanoseconds at{0};
     Change change;
     std::vector<std::string> stack;  // its innermost pages
-    bool glanced = false;            // at the imports
   };
 
   /// What is known of an object that has just come; its cause is not yet.
@@ -125,7 +123,6 @@ class LoadWatch {
   std::vector<loader::Range> innermost_of(const tracee::Event& stop) const;
   std::chrono::nanoseconds passed_gate(std::chrono::nanoseconds now) const;
   bool can_wait(Completion& completion);
-  void correct_imports(Completion& completion);
   std::vector<loader::NewObject> complete(Completion completion);
   void add_start(const std::vector<loader::NewObject>& objects, const Completion& completion);
   void add_dlopen(const std::vector<loader::NewObject>& objects, Completion completion);

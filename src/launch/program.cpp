@@ -181,7 +181,11 @@ ImportsDoor Program::imports_door() {
         return imports_of(
             [&](python::ImportChainReader& reader) { return reader.chain_with_past(thread); });
       },
-      [this] { return corrected_imports(); }};
+      [this] {
+        if (imports_) {
+          imports_->tidy();
+        }
+      }};
 }
 
 Imports Program::imports_of(
@@ -195,16 +199,6 @@ Imports Program::imports_of(
   const std::size_t before = imports_->incomplete_chains();
   auto steps = read(*imports_);
   return {std::move(steps), imports_->incomplete_chains() == before};
-}
-
-std::optional<Imports> Program::corrected_imports() {
-  if (!imports_) {
-    return std::nullopt;
-  }
-  const std::size_t before = imports_->incomplete_chains();
-  auto steps = imports_->corrected();
-  return steps ? std::optional(Imports{std::move(*steps), imports_->incomplete_chains() == before})
-               : std::nullopt;
 }
 
 std::vector<FailedLoad> Program::failures() const {

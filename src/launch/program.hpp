@@ -67,7 +67,6 @@ class Program {
   ImportsDoor imports_door();
   Imports imports_of(
       const std::function<std::vector<python::ImportStep>(python::ImportChainReader&)>& read);
-  std::optional<Imports> corrected_imports();
   bool brings_python(const std::vector<loader::NewObject>& objects) const;
   void arrive_at_loader(const tracee::Event& stop);
   void tell_loader_event(pid_t thread);

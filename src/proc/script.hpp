@@ -10,7 +10,8 @@
 namespace tracso::proc {
 
 /// The words behind "#!" in the first line, at most 254 bytes of it (binfmt_script of the kernel);
-/// nullopt: it is no script, or cannot be read. A line without words gives none.
+/// nullopt: it is no script, or cannot be read. A line without words gives none. What a file of
+/// Windows has before the end of the line, "\r", belongs to the last word, as for the kernel.
 std::optional<std::vector<std::string>> script_words(const FileSystem& files,
                                                      const TargetPath& path);
 
@@ -19,8 +20,8 @@ struct Interpreter {
   bool in_path = false;  ///< env looks for it in PATH
 };
 
-/// Of the words of a script: the first; where that is env, what env runs ("-S" and variables before
-/// it are skipped).
+/// Of the words of a script: the first; where that is env, what env runs (its options and the
+/// variables before it are skipped).
 Interpreter interpreter_of(const std::vector<std::string>& words);
 
 /// How often a script may name another one as its interpreter: BINPRM_MAX_RECURSION of the kernel.

@@ -54,8 +54,7 @@ class ImportChainReader::Reading {
 
   // Of one runtime only: another would believe what this one has read.
   std::vector<ImportStep> chain_with_past(ThreadKey thread) {
-    unsure_ = stacks_.size() == 1 ? std::optional(thread) : std::nullopt;
-    if (!unsure_) {
+    if (stacks_.size() != 1) {
       return chain(thread);
     }
     fetched_ = false;
@@ -64,11 +63,10 @@ class ImportChainReader::Reading {
     return steps;
   }
 
-  std::optional<std::vector<ImportStep>> corrected() {
-    const auto thread = std::exchange(unsure_, std::nullopt);
-    auto steps = thread ? stacks_.front().corrected(*thread) : std::nullopt;
-    incomplete_ += steps && !stacks_.front().is_complete() ? 1 : 0;
-    return steps;
+  void tidy() {
+    for (auto& stack : stacks_) {
+      stack.tidy();
+    }
   }
 
   std::size_t incomplete() const { return incomplete_; }
@@ -115,8 +113,7 @@ class ImportChainReader::Reading {
   std::vector<Runtime> runtimes_;                                           // not located yet
   std::vector<ImportStack> stacks_;
   std::size_t incomplete_ = 0;
-  bool fetched_ = false;             // for the next chain
-  std::optional<ThreadKey> unsure_;  // the last chain was read with the past
+  bool fetched_ = false;  // for the next chain
 };
 
 // A program without Python maps object after object; each is looked at once.
@@ -167,8 +164,8 @@ std::vector<ImportStep> ImportChainReader::chain_with_past(ThreadKey thread) {
   return reading_->chain_with_past(thread);
 }
 
-std::optional<std::vector<ImportStep>> ImportChainReader::corrected() {
-  return reading_->corrected();
+void ImportChainReader::tidy() {
+  reading_->tidy();
 }
 
 void ImportChainReader::fetch() {

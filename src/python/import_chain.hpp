@@ -43,12 +43,11 @@ class ImportChainReader {
   /// thread.
   std::vector<ImportStep> chain(ThreadKey thread);
 
-  /// The same in less time, of a thread that stands still; probably: see corrected().
+  /// The same in less time, of a thread that stands still.
   std::vector<ImportStep> chain_with_past(ThreadKey thread);
 
-  /// After that, when the thread may run again. nullopt: the chain was right; else, seldom, what it
-  /// is now, where it can still be told.
-  std::optional<std::vector<ImportStep>> corrected();
+  /// Does ahead of the next chain what can be done when the thread runs again; may be left out.
+  void tidy();
 
   /// Chains so far of which a part could not be read. In their place stands what could.
   std::size_t incomplete_chains() const;

@@ -7,8 +7,9 @@
 // that it was made of. A call is under way still as long as the ones around it are: so the frames
 // that begin the stack as they began the last one, with the same code and globals, are probably the
 // same calls, and most of a stack is. Not for certain: code that is dropped may leave its place to
-// other code, in a frame at the same place. So those bytes are read again as well, in one go, and
-// compared when the thread runs on.
+// other code, in a frame at the same place. So those bytes are read again too, in one go, and
+// compared while the thread still stands: once it runs, the code of the last stack may soon be back
+// in that place.
 //
 // Otherwise nothing is kept between two readings but where the runtime lies, the hash of
 // "__name__", and which code objects are importlib's: these live as long as the interpreter.
@@ -88,15 +89,6 @@ void ImportStack::renew_calls(const std::vector<Frame>& frames) {
   for (std::size_t i = calls_.size(); i < frames.size(); ++i) {
     calls_.emplace_back().frame = frames[i];
   }
-}
-
-std::vector<Frame> ImportStack::frames() const {
-  std::vector<Frame> frames;
-  frames.reserve(calls_.size());
-  for (const Call& call : calls_) {
-    frames.push_back(call.frame);
-  }
-  return frames;
 }
 
 // A hostile stack must not fill our memory: with so much nothing is supposed the next time.
@@ -331,6 +323,10 @@ void ImportStack::prepare(ThreadKey thread) {
   chain(thread);
 }
 
+void ImportStack::tidy() {
+  objects_.forget_objects();
+}
+
 void ImportStack::fetch() {
   objects_.forget_objects();
   memory_.fetch_as_before();
@@ -347,25 +343,8 @@ std::vector<ImportStep> ImportStack::chain_with_past(ThreadKey thread, ReadLimit
   memory_.plan(thread.stack, stack_bytes);
   memory_.prefetch();
   supposes_ = evidence_bytes_ < most_evidence;
-  return read_chain(thread);
-}
-
-std::optional<std::vector<ImportStep>> ImportStack::corrected(ThreadKey thread) {
-  if (memory_.confirm()) {
-    return std::nullopt;
-  }
-  const auto stood = frames();
-  objects_.forget_objects();
-  auto steps = chain(thread);
-  const bool whole = complete_;
-  bool stands = frames() == stood;
-  objects_.forget_objects();
-  stands = stands && read_frames(thread) == stood;
-  complete_ = whole && stands;
-  if (!stands) {
-    steps.clear();  // they are of another moment
-  }
-  return steps;
+  auto steps = read_chain(thread);
+  return memory_.confirm() ? steps : chain(thread);
 }
 
 std::vector<ImportStep> ImportStack::read_chain(ThreadKey thread) {
@@ -383,7 +362,6 @@ std::vector<ImportStep> ImportStack::read_chain(ThreadKey thread) {
   for (const auto& step : planned) {
     steps.push_back(step_of(step));
   }
-  memory_.fetch();  // what was supposed
   complete_ = complete_ && !memory_.exhausted();
   return shorten(std::move(steps), most_steps);
 }

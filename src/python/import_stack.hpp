@@ -35,15 +35,12 @@ class ImportStack {
   /// of this runtime.
   std::vector<ImportStep> chain(ThreadKey thread);
 
-  /// The same in less time: only its frames are read, and what calls refer to that the last chain
-  /// did not have. Of the others it is supposed that it is as it was: corrected() has to be asked
-  /// whether that is so.
+  /// The same in less time: of calls that the last chain had as well the bytes are compared, and
+  /// nothing is made of them again.
   std::vector<ImportStep> chain_with_past(ThreadKey thread, ReadLimits limits);
 
-  /// After chain_with_past(), when the thread may run again. nullopt: what was supposed was so. Else
-  /// the chain as it is now, for which it must still be in C code that does not return soon; where
-  /// it has gone on meanwhile that is another one: then it is empty and counts as incomplete.
-  std::optional<std::vector<ImportStep>> corrected(ThreadKey thread);
+  /// Does ahead of the next chain what can be done when the thread runs again.
+  void tidy();
 
   /// Nothing of the last chain was unreadable.
   bool is_complete() const { return complete_; }
@@ -92,7 +89,6 @@ class ImportStack {
   std::string module_of(const Frame& frame);
   std::uint32_t line_of(Call& call);
   ImportStep step_of(const PlannedStep& planned);
-  std::vector<Frame> frames() const;
   Evidence* room_for(Evidence& evidence) const;
 
   MemoryReader& memory_;

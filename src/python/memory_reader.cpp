@@ -136,12 +136,13 @@ void MemoryReader::suppose(const Evidence& evidence) {
 }
 
 bool MemoryReader::confirm() {
+  fetch();
   std::sort(supposed_.begin(), supposed_.end());
   supposed_.erase(std::unique(supposed_.begin(), supposed_.end()), supposed_.end());
   const bool stands = std::all_of(supposed_.begin(), supposed_.end(), [this](const auto* evidence) {
     return evidence->all_of([this](const Evidence::Piece& piece) { return holds(piece); });
   });
-  forget();
+  supposed_.clear();
   return stands;
 }
 

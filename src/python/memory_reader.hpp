@@ -104,11 +104,11 @@ class MemoryReader {
     last_number_ = 0;
   }
 
-  /// Supposes that these bytes still are what they were, and plans to read them: after the next
-  /// fetch() confirm() can tell. They are kept, and must not go before the next pass begins.
+  /// Supposes that these bytes still are what they were, and plans to read them. They are kept, and
+  /// must not change before confirm() is asked or the next pass begins.
   void suppose(const Evidence& evidence);
-  /// All that was supposed in this pass was so when it was read. Ends the pass, and reads nothing:
-  /// the process may do meanwhile what it likes.
+  /// All that was supposed in this pass is so, or was when this pass read it. Nothing is supposed
+  /// any more.
   bool confirm();
 
   /// These bytes need not be read any more.

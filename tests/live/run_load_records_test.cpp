@@ -5,8 +5,11 @@
 #include "support/plugin_programs.hpp"
 #include "support/run_support.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 using namespace tracso;
@@ -80,6 +83,46 @@ void check_plugins(const PluginPrograms& made, const std::string& program_name) 
   CHECK(leaf[0].dlopen == inner[0].dlopen);
   CHECK(leaf[0].dlopen != plugin[0].dlopen);
   CHECK(result.failed_loads.empty());
+}
+
+// What is dropped leaves its place to the next, and that to one like the first: of the very same
+// bytes, before anybody has looked at them who waits until the thread runs on.
+constexpr const char* places = R"(import _ctypes, importlib.util, sys
+names = {"__name__": "part", "open": _ctypes.dlopen}
+
+def code(number):  # two texts in turn
+    exec(compile("\nopen(path, 2)\n", "ab"[number % 2], "exec"), names)
+
+def line(number):  # the same text in three lines
+    exec(compile("\n" * (number % 3) + "open(path, 2)\n", "a", "exec"), names)
+
+class Loader:
+    def find_spec(self, name, path, target=None):
+        return importlib.util.spec_from_loader(name, self) if name.startswith("part") else None
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        _ctypes.dlopen(names["path"], 2)
+
+def name(number):  # modules that are imported once
+    __import__("part%03d" % number)
+    del sys.modules["part%03d" % number]
+
+sys.meta_path.insert(0, Loader())
+for number in range(int(sys.argv[3])):
+    names["path"] = "%s.%d" % (sys.argv[2], number)
+    globals()[sys.argv[1]](number)
+)";
+
+// Of the load of that number in each of the three.
+bool told_right(const std::string& what, int number, const std::vector<ImportStep>& imports) {
+  if (imports.empty()) {
+    return false;
+  }
+  const ImportStep& last = imports.back();
+  return what == "code"   ? last.file == (number % 2 == 0 ? "a" : "b") && last.line == 2
+         : what == "line" ? last.line == static_cast<std::uint32_t>(number % 3 + 1)
+                          : imports.front().module == fmt::format("part{:03}", number);
 }
 
 }  // namespace
@@ -278,6 +321,32 @@ TEST_CASE("run loads: ctypes asks for what it opens", "[live][run][loads]") {
   REQUIRE(util.size() == 1);
   if (util[0].cause == LoadCause::dlopen) {  // before 3.13 some Pythons need it themselves
     CHECK(name_at(result, util[0].requester) == requester);
+  }
+}
+
+TEST_CASE("run loads: what comes back to its place is told from what stood there meanwhile",
+          "[live][run][loads]") {
+  constexpr int loads = 100;
+  const std::string library =
+      compile("back.so", "int tracso_test_value = 1;\n", "cc -shared -fPIC");
+  for (int i = 0; i < loads; ++i) {
+    std::filesystem::copy_file(library,
+                               fmt::format("{}.{}", library, i),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const std::string script = write_file("back.py", places);
+  const std::string what = GENERATE("code", "line", "name");
+  for (const std::string& program : python_programs()) {
+    CAPTURE(program, what);
+    const auto result = record({program, script, what, library, std::to_string(loads)});
+    CHECK_FALSE(has_notice(result, "imports-incomplete"));
+    int wrong = 0;
+    for (int i = 0; i < loads; ++i) {
+      const auto found = loads_of(result, fmt::format("back.so.{}", i));
+      REQUIRE(found.size() == 1);
+      wrong += told_right(what, i, found[0].imports) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
   }
 }
 

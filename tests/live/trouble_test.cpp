@@ -129,6 +129,8 @@ TEST_CASE("trouble: of a file inside a system tree the tree is named, and its pa
   check_error(in_tree("/bin/script"),
               6,
               "hint: its interpreter is /bin/sh: tracso --root " + tree + " /bin/sh\n");
+  write_file(tree + "/bin/windows", "#!/bin/sh\r\ntrue\r\n");
+  check_error(in_tree("/bin/windows"), 6, "hint: its first line ends in \\r, which is a part of");
   check_error(
       run_tracso({"--root", folder / "none", "/bin/ls"}), 2, "hint: DIR is what is / there");
 }

@@ -185,6 +185,11 @@ TEST_CASE("watch: no word of the screen is cut where it could stand on the next 
   for (const std::size_t columns : {1UL, 5UL, 20UL, 31UL, 45UL, 300UL}) {
     shown(columns);
   }
+  // Where there is no room for all events, the newest stays.
+  const auto all = watch_frame(**state, {60, 45}, true, "").lines;
+  const auto fewer = watch_frame(**state, {all.size() - 1, 45}, true, "").lines;
+  REQUIRE_FALSE(fewer.empty());
+  CHECK(fewer.back().front().text == all.back().front().text);
 }
 
 TEST_CASE("diff: two saved traces, and one with what the process has become", "[live][diff]") {

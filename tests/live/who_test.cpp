@@ -103,6 +103,20 @@ TEST_CASE("who: what may not be looked at is said, and is no failure", "[live][w
   CHECK(contains(ran.err, "may not be looked at"));
 }
 
+TEST_CASE("as child: a process that has ended starts nothing", "[live][who]") {
+  Child parent({"/usr/bin/python3",
+                "-c",
+                "import os, sys\np = os.fork()\nif p == 0: os._exit(0)\n"
+                "os.waitid(os.P_PID, p, os.WEXITED | os.WNOWAIT)\n"
+                "print(p, flush=True); sys.stdin.read()"});
+  const auto zombie = parent.line();
+  REQUIRE(zombie);
+  const ProgramRun ran = run_tracso({"--as-child", "true", *zombie});
+  CHECK(ran.status == 3);
+  CHECK(ran.out.empty());
+  CHECK(contains(ran.err, "zombie"));
+}
+
 TEST_CASE("as child: a program gets the library of the AppImage that starts it", "[live][who]") {
   const Scenario scenario("17-appimage-child.sh");
   const auto text = run_tracso({"--as-child", "browser", "--as-child", "plain", scenario.pid()});
@@ -130,8 +144,10 @@ TEST_CASE("as child: a script stands for its interpreter", "[live][who]") {
   shop.write("gone", "#!/no/such/interpreter\n");
   shop.write("lost", "#!/usr/bin/env no-such-program\n");
   shop.write("nameless", "#!\n");
+  shop.write("windows", "#!/bin/sh\r\ntrue\r\n");
   shop.write("nested", "#!" + shop.path("shell") + "\n");
-  REQUIRE(shop.run("chmod +x shell python bare gone lost nameless nested; ln -s shell linked"));
+  REQUIRE(
+      shop.run("chmod +x shell python bare gone lost nameless nested windows; ln -s shell linked"));
   Child child({"sleep", "600"}, {"PATH=/usr/bin:/bin"});
   const auto program = [&](const std::string& name) {
     const auto json = run_tracso({"--as-child", name, "--json", std::to_string(child.pid())});
@@ -154,6 +170,10 @@ TEST_CASE("as child: a script stands for its interpreter", "[live][who]") {
   CHECK(contains(program(shop.path("lost")).at("problem"),
                  "no-such-program, which is not found in the PATH"));
   CHECK(contains(program(shop.path("nameless")).at("problem"), "names no interpreter"));
+  CHECK(contains(program(shop.path("windows")).at("problem"), "for /bin/sh\r, which is not found"));
+  const ProgramRun windows = run_tracso({shop.path("windows")});
+  CHECK(contains(windows.err, "it is a script"));
+  CHECK(contains(windows.err, "ends in \\r, which is a part of the interpreter's name"));
   const auto text = run_tracso({"--as-child", shop.path("shell"), std::to_string(child.pid())});
   CHECK(text.status == 0);
   CHECK(contains(text.out, "/shell\n  a script, run by /bin/sh\n"));

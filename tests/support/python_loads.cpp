@@ -69,10 +69,6 @@ std::optional<SeenLoad> LoadWatch::next() {
   load.steps = reader_->chain({thread, pointer, 0});
   load.took = std::chrono::steady_clock::now() - start;
   load.glance = glancer_->chain_with_past({thread, pointer, 0});
-  if (auto better = glancer_->corrected()) {
-    load.glance = std::move(*better);
-    load.corrected = true;
-  }
   return load;
 }
 

@@ -20,7 +20,6 @@ struct SeenLoad {
   std::vector<python::ImportStep> steps;   ///< what the reader says
   std::chrono::nanoseconds took{0};        ///< that long it read
   std::vector<python::ImportStep> glance;  ///< what another one says that believes its last chain
-  bool corrected = false;                  ///< it was wrong in that, and found out
 };
 
 class LoadWatch {

@@ -307,6 +307,21 @@ TEST_CASE("link map follower: where the loader counts its objects a glance is on
     CHECK(glance(2) == Sight::at_work);
     REQUIRE(glance(0) == Sight::changed);
   }
+  SECTION("a count that lags behind the list is not believed") {
+    CHECK(came() == plugin);
+    CHECK(glance(1) == Sight::at_work);
+    next_of(3, fake.record(4));
+    count(is_right ? 4 : 10);
+    REQUIRE(glance(0) == Sight::grown);
+    CHECK(came() == helper);
+  }
+  SECTION("another namespace that the first one does not lead to") {
+    CHECK(came() == plugin);
+    CHECK(glance(1) == Sight::at_work);
+    const std::uint64_t other[] = {1, fake.record(4), base + 0x1230, 0, base};
+    std::memcpy(fake.process.memory[base].data() + variable + 0x80, other, sizeof other);
+    CHECK(glance(0) == Sight::changed);
+  }
   SECTION("a list that ends too early is walked as a whole") {
     count(5);
     REQUIRE(glance(0) == Sight::grown);
@@ -322,6 +337,21 @@ TEST_CASE("link map follower: a list without an end is a problem", "[loader][fol
   CHECK_FALSE(made.look());
   CHECK_FALSE(made.follower.problem().empty());
   made.fake.poke(made.fake.record(4) + 3 * made.fake.word(), 0x1234);  // no memory
+  CHECK_FALSE(made.look());
+  CHECK_FALSE(made.follower.problem().empty());
+}
+
+TEST_CASE("link map follower: nor what is added to a list need have an end", "[loader][follower]") {
+  FakeLayout layout;
+  layout.marked = false;
+  Case made(layout);
+  const auto word = made.fake.word();
+  REQUIRE(made.look());
+  made.fake.poke(made.fake.debug(0) + 3 * word, 1);  // RT_ADD
+  CHECK_FALSE(made.look());
+  made.link();
+  made.fake.poke(made.fake.record(4) + 3 * word, made.fake.record(3));  // a circle
+  made.fake.poke(made.fake.debug(0) + 3 * word, 0);
   CHECK_FALSE(made.look());
   CHECK_FALSE(made.follower.problem().empty());
 }
