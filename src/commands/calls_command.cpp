@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "calls/arena.hpp"
+#include "calls/filter_match.hpp"
 #include "calls/group.hpp"
 #include "calls/refusal.hpp"
 #include "commands/call_line_output.hpp"
@@ -268,6 +269,7 @@ int calls_of_command(const CallsRequest& request) {
   report.signal = WIFSIGNALED(status) ? std::optional(WTERMSIG(status)) : std::nullopt;
   arena->read(rate.ns_per_tick(), report);
   add_missing_agent(*arena, report);
+  calls::add_unfit_libraries(request.filter, report);
   if (lines) {
     lines->end(status, report);
     return status_after_lines(calls_status(report), lines->file());
