@@ -16,6 +16,7 @@
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
 #include "os/live_files.hpp"
+#include "os/proc_mount.hpp"
 #include "os/secure_start.hpp"
 #include "render/calls.hpp"
 
@@ -54,6 +55,11 @@ std::optional<Refused> cannot_trace(const CallsRequest& request) {
   }
   if (const auto error = calls::refusal(files, {program})) {
     return Refused{*error, false};
+  }
+  if (auto error = os::without_proc("trace the library calls of", program)) {
+    error->kind = ErrorKind::denied;
+    error->reason += ", and the agent is opened by a path of it";
+    return Refused{*std::move(error), false};
   }
   const auto started = calls::started_program(files, {program});
   const auto secure = os::secure_start(files, started);
