@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace tracso {
@@ -110,6 +111,14 @@ std::vector<std::string> refusals(const Trace& trace) {
     sentences.push_back(meaning(trace.graph, failed));
   }
   return sentences;
+}
+
+// What came at the start is on record only once the loader is done with it.
+const FailedLoad* refused_start(const Trace& trace) {
+  const auto found = std::find_if(trace.failed_loads.begin(),
+                                  trace.failed_loads.end(),
+                                  [](const FailedLoad& one) { return one.asked.empty(); });
+  return found == trace.failed_loads.end() || !trace.loads.empty() ? nullptr : &*found;
 }
 
 }  // namespace tracso

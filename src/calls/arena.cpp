@@ -174,7 +174,8 @@ UnknownCallees add_rows(const Region& region,
       if (stats[i].calls == 0) {
         continue;
       }
-      if ((region.slots()[i].flags & tracso_slot_unwanted) != 0) {
+      // Off: it was patched before it was known where it leads, and that nobody asked for.
+      if ((region.slots()[i].flags & (tracso_slot_unwanted | tracso_slot_off)) != 0) {
         continue;
       }
       if (is_unknown_and_unwanted(region, i, filter)) {

@@ -142,6 +142,10 @@ std::optional<Error> attach_refusal(const Target& target) {
         error->kind = ErrorKind::unsupported;
         error->action = "attach to process";
         error->subject = std::to_string(process.pid());
+        if (error->hint.starts_with(
+                "-x ")) {  // functions of a running process cannot be stopped at
+          error->hint = fmt::format("tracso calls -S -p {} shows its system calls", process.pid());
+        }
         return error;
       }
     }

@@ -1,8 +1,11 @@
 #pragma once
 // Filters applied here; inside a traced process the agent does the same (agent/filter.c).
 
+#include "tracso/calls.hpp"
+
 #include "calls/filter.hpp"
 
+#include <span>
 #include <string_view>
 
 namespace tracso::calls {
@@ -21,5 +24,10 @@ bool selects(const Filter& filter,
 
 /// May some call from that library be asked for?
 bool may_select(const Filter& filter, const FilterParty& caller);
+
+/// Adds a notice for each pattern of libraries that fits none of the report's objects, with one
+/// that would where a star is missing. Not for patterns that leave calls out, nor where nothing was
+/// seen.
+void add_unfit_libraries(const Filter& filter, CallsReport& report);
 
 }  // namespace tracso::calls

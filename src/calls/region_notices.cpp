@@ -52,8 +52,8 @@ void add_region_notices(const Region& region,
     into.notices.push_back({"calls-not-timed",
                             fmt::format("process {} has no address space for timing", pid),
                             "its calls are counted, their times are 0",
-                            "ulimit -v unlimited; or the program uses that part of it itself, as "
-                            "node does: tracso calls CMD is there before"});
+                            "try: ulimit -v unlimited; or the program uses that part of it "
+                            "itself, as node does: tracso calls CMD is there before"});
   }
   if (head.locks_memory != 0) {
     into.notices.push_back(

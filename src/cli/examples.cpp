@@ -58,9 +58,9 @@ const std::vector<Example> of_fds{
     {"tracso fds --csv 4192 > descriptors.csv", "for a spreadsheet"}};
 
 const std::vector<Example> of_watch{
-    {"tracso watch 4192 --for 1", "memory, descriptors, threads and cpu, live"},
-    {"tracso watch 4192 --for 1 | jq '.rss'", "JSON Lines where it is no terminal"},
-    {"tracso watch --for 1 --stream memory.log --stream-format text 4192", "a log beside it"}};
+    {"tracso watch 4192 --for 60", "memory, descriptors, threads and cpu, live; what grows"},
+    {"tracso watch 4192 --for 60 | jq '.rss'", "JSON Lines where it is no terminal"},
+    {"tracso watch --for 60 --stream memory.log --stream-format text 4192", "a log beside it"}};
 
 const std::vector<Example> of_diff{
     {"tracso record 4192 -o before.tar.gz", "write down what is there now"},

@@ -35,9 +35,10 @@ std::string list_of_topics(const CLI::App& app) {
   }
   out += "\nthe options of a command:\n\n";
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_group().empty() && command->get_name() != "help" &&
-        !is_guide(command->get_name())) {
-      out += fmt::format("  {:<16}{}\n", command->get_name(), command->get_description());
+    if (!command->get_group().empty() && command->get_name() != "help") {
+      const bool guide = is_guide(command->get_name());  // 'tracso help calls' is its topic
+      const auto name = command->get_name() + (guide ? " -h" : "");
+      out += fmt::format("  {:<16}{}\n", name, command->get_description());
     }
   }
   return out + "\nor what a finding means: 'tracso --explain list' names them.\n";

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/unknown_option.hpp"
 #include "cli/values.hpp"
+#include "commands/command_path.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +12,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
 
 namespace tracso {
 namespace {
@@ -46,6 +50,50 @@ bool is_common_name(const std::string& name) {
                                                            "--limit",
                                                            "--run"};
   return !name.starts_with("--") || std::find(common.begin(), common.end(), name) != common.end();
+}
+
+// As a shell reads it back.
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("%+,-./:=@_").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  std::string quoted;
+  for (const char c : word) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return plain ? word : "'" + printable(quoted) + "'";
+}
+
+bool is_program_in_path(const std::string& word) {
+  return !word.empty() && word.find('/') == std::string::npos &&
+         ::access(word.c_str(), F_OK) != 0 && !find_program(word).empty();
+}
+
+// "tracso python3 -c 1", "tracso run python3 -c 1": a command where --run is missing; empty: none.
+std::string with_run(const CLI::App& app, const std::vector<std::string>& ours) {
+  const auto first = std::find_if(
+      ours.begin(), ours.end(), [](const std::string& word) { return !word.starts_with('-'); });
+  const bool may_be_value = std::any_of(ours.begin(), first, [&](const std::string& word) {
+    const auto* option = app.get_option_no_throw(word);
+    return option != nullptr && option->get_items_expected_min() > 0;
+  });
+  if (may_be_value) {
+    return "";
+  }
+  const bool says_run = first != ours.end() && *first == "run" && first + 1 != ours.end();
+  if (first == ours.end() || (!says_run && !is_program_in_path(*first))) {
+    return "";
+  }
+  std::string line = "tracso";
+  for (auto word = ours.begin(); word != first; ++word) {
+    line += " " + shell_word(*word);
+  }
+  line += " --run";
+  for (auto word = first + (says_run ? 1 : 0); word != ours.end(); ++word) {
+    line += " " + shell_word(*word);
+  }
+  return line;
 }
 
 std::string close_command(const CLI::App& app, const std::string& word) {
@@ -176,12 +224,15 @@ std::optional<Leave> mistaken_command(const CLI::App& app, const Words& words) {
   if (word.empty() || word.find('/') != std::string::npos || ::access(word.c_str(), F_OK) == 0) {
     return std::nullopt;
   }
+  const std::string what = fmt::format("there is no file and no command '{}'", printable(word));
+  if (const std::string line = with_run(app, {word}); !line.empty()) {
+    return usage(what, fmt::format("did you mean: {}", line));
+  }
   const std::string command = close_command(app, word);
   if (command.empty()) {
     return std::nullopt;
   }
-  return usage(fmt::format("there is no file and no command '{}'", printable(word)),
-               fmt::format("did you mean tracso {}?", command));
+  return usage(what, fmt::format("did you mean tracso {}?", command));
 }
 
 // The last word, where it is no option: a word too many is always one behind the TARGET.
@@ -198,6 +249,13 @@ Leave explain_parse_error(const CLI::App& app,
   }
   const auto commands = app.get_subcommands();
   const bool bad_value = error.get_name() == "ValidationError";
+  const std::string run_line = commands.empty() && !bad_value ? with_run(app, ours) : "";
+  if (!run_line.empty()) {
+    const auto word = std::find_if(
+        ours.begin(), ours.end(), [](const std::string& one) { return !one.starts_with('-'); });
+    return usage(fmt::format("there is no file and no command '{}'", printable(*word)),
+                 fmt::format("did you mean: {}", run_line));
+  }
   if (!bad_value) {  // "--depth -1": a value, no option
     const auto names = names_in_force(app);
     auto known = option_names(app);

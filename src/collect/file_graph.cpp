@@ -150,10 +150,15 @@ class FileGraph {
   std::map<std::string, NodeId> origins_;
 };
 
-// A script is no ELF file, but what runs it may be: say so instead of "invalid ELF header".
+// A script is no ELF file, but what runs it may be: say so instead of "invalid ELF header". Of
+// another file, what FILE can be.
 Error with_script_hint(Error error, const FileSystem& files, const TargetPath& path) {
   const auto words = proc::script_words(files, path);
   if (!words) {
+    error.hint = error.hint.empty()
+                     ? "FILE is a program or a library; --from FILE reads a document "
+                       "or recording of tracso"
+                     : error.hint;
     return error;
   }
   error.reason = "it is a script, not an ELF file";

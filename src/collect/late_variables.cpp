@@ -22,7 +22,10 @@ class EnvironmentReader {
       : work_(work), process_(*work.target.process), word_(word_bytes(*work.link_maps)) {}
 
   std::optional<Variables> read() const {
-    const auto list = list_address();
+    const auto list = pointer_of("environ");
+    if (list && *list == 0 && !has_started()) {
+      return std::nullopt;
+    }
     return list ? variables(*list) : std::nullopt;
   }
 
@@ -44,9 +47,18 @@ class EnvironmentReader {
     return process_.read_memory(address, into) ? std::optional(first_word(bytes)) : std::nullopt;
   }
 
-  // The first object of the base namespace that has the symbol: a program that uses it may hold
-  // the copy that all share.
-  std::optional<std::uint64_t> list_address() const {
+  // No list at all: clearenv(3), or the C library has not set up anything yet, and never will where
+  // the loader ends the program. With the list it sets the program's name.
+  bool has_started() const {
+    const auto name = pointer_of("program_invocation_name");
+    const auto text = name && *name != 0 ? elf::read_text(process_, *name, longest_value)
+                                         : std::optional<std::string>();
+    return text && !text->empty();
+  }
+
+  // What the first object of the base namespace that has the symbol holds there: a program that
+  // uses it may hold the copy that all share.
+  std::optional<std::uint64_t> pointer_of(std::string_view name) const {
     for (const auto& entry : work_.link_maps->entries) {
       if (entry.space != 0 || entry.dynamic == 0) {
         continue;
@@ -54,7 +66,7 @@ class EnvironmentReader {
       const auto image = elf::MemoryImage::at_dynamic(
           process_, entry.bias, entry.dynamic, work_.link_maps->elf_class);
       const auto symbol =
-          image ? image->symbol(process_, "environ") : std::optional<elf::MemorySymbol>();
+          image ? image->symbol(process_, name) : std::optional<elf::MemorySymbol>();
       if (symbol) {
         return pointer_at(symbol->address);
       }

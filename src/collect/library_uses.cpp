@@ -1,5 +1,6 @@
 #include "collect/library_uses.hpp"
 
+#include "base/own_agent.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ std::vector<LibraryUse> LibraryUses::answers(const Workspace& work) {
   std::vector<LibraryUse> all;
   for (std::size_t i = 0; i < set_.size(); ++i) {
     const ObjectFile& file = *tracso::object(work.trace.graph[work.node_of_object[i]]);
-    if (file.role == ObjectFile::Role::library) {
+    if (file.role == ObjectFile::Role::library && !is_own_agent(file.path.text)) {
       all.push_back(answer(work, i));
     }
   }

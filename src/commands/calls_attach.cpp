@@ -1,6 +1,7 @@
 #include "commands/calls_attach.hpp"
 
 #include "base/text.hpp"
+#include "calls/filter_match.hpp"
 #include "calls/group.hpp"
 #include "commands/call_line_output.hpp"
 #include "commands/output.hpp"
@@ -172,6 +173,7 @@ int calls_of_processes(const CallsRequest& request) {
     one->attachment->arena().read(rate.ns_per_tick(), report);
     report.notices.push_back(notice_of(*one->attachment, detached));
   }
+  calls::add_unfit_libraries(request.filter, report);
   if (lines) {
     lines->end(std::nullopt, report);
     return lines->file().failure();

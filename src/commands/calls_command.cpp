@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "calls/arena.hpp"
+#include "calls/filter_match.hpp"
 #include "calls/group.hpp"
 #include "calls/refusal.hpp"
 #include "commands/call_line_output.hpp"
@@ -15,6 +16,7 @@
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
 #include "os/live_files.hpp"
+#include "os/proc_mount.hpp"
 #include "os/secure_start.hpp"
 #include "render/calls.hpp"
 
@@ -53,6 +55,11 @@ std::optional<Refused> cannot_trace(const CallsRequest& request) {
   }
   if (const auto error = calls::refusal(files, {program})) {
     return Refused{*error, false};
+  }
+  if (auto error = os::without_proc("trace the library calls of", program)) {
+    error->kind = ErrorKind::denied;
+    error->reason += ", and the agent is opened by a path of it";
+    return Refused{*std::move(error), false};
   }
   const auto started = calls::started_program(files, {program});
   const auto secure = os::secure_start(files, started);
@@ -268,6 +275,7 @@ int calls_of_command(const CallsRequest& request) {
   report.signal = WIFSIGNALED(status) ? std::optional(WTERMSIG(status)) : std::nullopt;
   arena->read(rate.ns_per_tick(), report);
   add_missing_agent(*arena, report);
+  calls::add_unfit_libraries(request.filter, report);
   if (lines) {
     lines->end(status, report);
     return status_after_lines(calls_status(report), lines->file());

@@ -12,6 +12,7 @@
 #include "commands/output.hpp"
 #include "commands/progress.hpp"
 #include "commands/sources.hpp"
+#include "os/proc_mount.hpp"
 #include "os/process_list.hpp"
 #include "pick/plain.hpp"
 #include "pick/screen.hpp"
@@ -191,6 +192,9 @@ pick::ScreenOptions screen_options(const TerminalFiles& terminal,
 std::optional<int> refuse_empty_list(const Entries& entries, const PickSource& pick) {
   if (!entries.empty()) {
     return std::nullopt;
+  }
+  if (const auto error = os::without_proc("choose", "a process")) {
+    return fail(*error);
   }
   return fail({ErrorKind::usage,
                "choose",

@@ -171,6 +171,25 @@ void say_notices(const Trace& trace, const TraceRequest& request) {
   }
 }
 
+// A list of files has what stands at the paths: not always what is mapped.
+void say_files_not_on_disk(const Trace& trace) {
+  for (const Node& node : trace.graph.nodes()) {
+    const ObjectFile* file = object(node);
+    if (file == nullptr || !file->path.text.starts_with('/') ||
+        file->path.text.starts_with("/memfd:")) {
+      continue;
+    }
+    const std::string path = printable(file->path.text);
+    if (file->state == ObjectFile::State::deleted) {
+      say(path + " is deleted; it is mapped and not listed");
+    } else if (file->state == ObjectFile::State::replaced) {
+      say(path + " was replaced; the file that stands there is listed, and is not the mapped one");
+    } else if (file->state == ObjectFile::State::rewritten) {
+      say(path + " was written over since it was loaded; it is listed as it is now");
+    }
+  }
+}
+
 // What makes the answer impossible is said before a command has run for it.
 std::optional<Error> cannot_answer(const TraceRequest& request) {
   if (const auto renderer = choose_renderer(request.output); !renderer) {
@@ -222,6 +241,9 @@ int carry_out_trace(const TraceRequest& request) {
     add_baseline_notices(**baseline, trace.notices);
   }
   say_notices(trace, request);
+  if (request.output.form.starts_with("files")) {
+    say_files_not_on_disk(trace);
+  }
   const bool symbols = request.bindings || request.unused;
   const int status = symbols ? answer_symbols(trace, summary, obtained->facts, request)
                              : print(trace, summary, request);

@@ -1,5 +1,6 @@
 #include "commands/run.hpp"
 
+#include "analysis/refusals.hpp"
 #include "base/text.hpp"
 #include "collect/children.hpp"
 #include "collect/loads.hpp"
@@ -99,10 +100,8 @@ std::vector<RefusedName> not_found(const std::vector<launch::FailedLoad>& failed
 
 // The loader gave up before the program began: that is why its list was found unfinished.
 void tell_of_refused_start(Trace& trace) {
-  const auto start = std::find_if(trace.failed_loads.begin(),
-                                  trace.failed_loads.end(),
-                                  [](const FailedLoad& failed) { return failed.asked.empty(); });
-  if (start == trace.failed_loads.end()) {
+  const FailedLoad* start = refused_start(trace);
+  if (start == nullptr) {
     return;
   }
   std::erase_if(trace.notices, [](const Notice& n) { return n.code == "link-map-changing"; });

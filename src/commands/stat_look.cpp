@@ -2,6 +2,8 @@
 
 #include "tracso/analysis.hpp"
 
+#include "base/own_agent.hpp"
+#include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "collect/memory_classes.hpp"
 #include "commands/sources.hpp"
@@ -105,6 +107,17 @@ void add_status(const ProcessSource& process, Stat& into) {
   }
 }
 
+// What the agent has reserved is the process's in the kernel's books.
+Notice with_its_room(Notice agent, const Stat& stat) {
+  if (stat.virtual_.value_or(0) >= own_mirror_bytes) {
+    agent.effect =
+        fmt::format("{} among the libraries; 'virtual' has {} of address space that it reserves",
+                    agent.effect,
+                    size_text(own_mirror_bytes));
+  }
+  return agent;
+}
+
 }  // namespace
 
 OpenProcess process_opener() {
@@ -126,7 +139,8 @@ proc::Borrow descriptor_borrower(std::int32_t pid) {
 void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
   const auto live = LiveTarget::open(thread);
   if (!live) {
-    into.notices.push_back({"ended", live.error().reason, "nothing could be measured", ""});
+    into.notices.push_back(
+        {"ended", live.error().reason, "nothing could be measured", live.error().hint});
     return;
   }
   const ProcessSource& process = *live->target().process;
@@ -153,6 +167,8 @@ void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
   for (const Notice& notice : trace->notices) {
     if (notice.code == "costs-unreadable" || notice.code == "costs-unknown") {
       into.notices.push_back(notice);
+    } else if (notice.code == "own-agent") {
+      into.notices.push_back(with_its_room(notice, into));
     }
   }
 }
@@ -216,7 +232,7 @@ std::optional<DescriptorChange> look_at_descriptors(std::int32_t thread,
     notices.push_back({"descriptors-unreadable",
                        "its descriptors cannot be listed: " + all.error().reason,
                        "descriptors are not known",
-                       "run as its user or as root"});
+                       all.error().hint.empty() ? "run as its user or as root" : all.error().hint});
     return std::nullopt;
   }
   return compare_descriptors(before, *all);

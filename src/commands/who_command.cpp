@@ -9,6 +9,7 @@
 #include "graph/trace_words.hpp"
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
+#include "os/proc_mount.hpp"
 #include "os/process_list.hpp"
 #include "render/who.hpp"
 
@@ -117,6 +118,9 @@ bool is_named(std::string_view query, std::string_view path, std::string_view so
 }
 
 int answer_who(const WhoRequest& request) {
+  if (const auto error = os::without_proc("ask", "all processes")) {
+    return fail(*error);
+  }
   const auto& file = request.output.file;
   if (file && *file != "-") {
     if (const auto writable = os::check_output_file(*file); !writable) {

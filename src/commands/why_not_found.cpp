@@ -1,5 +1,6 @@
 #include "commands/why_not_found.hpp"
 
+#include "analysis/static_program.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -118,6 +119,13 @@ Error why_not_found(const WhyAnswer& answer, const Trace& trace, const Summary& 
     if (error) {
       return error.value();
     }
+  }
+  if (is_statically_linked(trace)) {
+    return {ErrorKind::usage,
+            "find",
+            answer.query,
+            fmt::format("{} is statically linked: no library is in it", trace.target),
+            ""};
   }
   return {ErrorKind::usage,
           "find",

@@ -24,10 +24,8 @@ bool is_a_try(const FailedLoad& failed) {
           failed.reason == "No such file or directory");  // musl; for a dependency it says more
 }
 
-Severity severity_of(const FailedLoad& failed) {
-  return failed.asked.empty() ? Severity::error
-         : is_a_try(failed)   ? Severity::note
-                              : Severity::warning;
+Severity severity_of(const FailedLoad& failed, bool at_refused_start) {
+  return at_refused_start ? Severity::error : is_a_try(failed) ? Severity::note : Severity::warning;
 }
 
 // "app.py:3", "numpy/__init__.py:12"; of C code the module's name.
@@ -68,14 +66,17 @@ std::vector<Finding> refused_loads(const Evidence& evidence) {
   std::vector<Finding> findings;
   const auto& failed_loads = evidence.trace().failed_loads;
   const std::vector<std::string> meanings = refusals(evidence.trace());  // one per failed load
+  const bool start_refused = refused_start(evidence.trace()) != nullptr;
   for (std::size_t i = 0; i < failed_loads.size(); ++i) {
     const FailedLoad& failed = failed_loads[i];
+    const bool at_refused_start = start_refused && failed.asked.empty();
+    const auto& name = failed.asked.empty() ? failed.name : failed.asked;
     Finding finding = finding_about(
         evidence,
         "load-refused",
-        severity_of(failed),
-        failed.asked.empty() ? fmt::format("the program could not start: {}", failed.reason)
-                             : fmt::format("the loader refused {}", base_name(failed.asked)),
+        severity_of(failed, at_refused_start),
+        at_refused_start ? fmt::format("the program could not start: {}", failed.reason)
+                         : fmt::format("the loader refused {}", base_name(name)),
         {});
     finding.evidence = {failed.name.empty() ? failed.reason
                                             : fmt::format("{}: {}", failed.name, failed.reason)};

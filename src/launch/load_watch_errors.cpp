@@ -116,12 +116,16 @@ void LoadWatch::note_error(pid_t thread, const tracee::Registers& registers) {
 }
 
 // Versions that are missing at the start are printed and not signalled. Mere warnings are told in
-// the same way; they count only where the start fails.
+// the same way, and refuse nothing.
 void LoadWatch::note_complaint(pid_t thread, const tracee::Registers& registers) {
   if (started_ || complaints_.size() == most_complaints) {
     return;
   }
-  complaints_.push_back(formatted_exception(door_, thread, registers));
+  auto complaint = formatted_exception(door_, thread, registers);
+  if (is_warning(complaint.reason)) {
+    return;
+  }
+  complaints_.push_back(std::move(complaint));
   complaints_.back().at = now();
   complaints_.back().thread = thread;
 }

@@ -71,6 +71,11 @@ FailedLoad formatted_exception(const ProcessSource& process,
   return failure;
 }
 
+bool is_warning(std::string_view words) {
+  return words.starts_with("no version information available") ||
+         words.starts_with("weak version `");
+}
+
 std::optional<DlopenCall> signalling_call(
     const ProcessSource& process,
     pid_t thread,

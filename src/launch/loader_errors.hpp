@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tracso::launch {
 
@@ -40,6 +41,9 @@ FailedLoad signalled_exception(const ProcessSource& process,
 FailedLoad formatted_exception(const ProcessSource& process,
                                pid_t thread,
                                const tracee::Registers& registers);
+
+/// The words are a warning: the loader prints them and goes on (match_symbol in elf/dl-version.c).
+bool is_warning(std::string_view words);
 
 /// At the entry of _dl_signal_exception: the dlopen that ends with it; nullopt: none does.
 /// `has_caller` decides in doubt.

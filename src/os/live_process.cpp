@@ -2,6 +2,7 @@
 
 #include "base/result.hpp"
 #include "os/live_files.hpp"
+#include "os/proc_mount.hpp"
 #include "os/process_directory.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,10 @@ Result<std::unique_ptr<LiveProcess>> LiveProcess::open(std::int32_t pid) {
   if (!directory) {
     Error error = errno_error(errno, "look at process", std::to_string(pid));
     if (error.kind == ErrorKind::not_found) {
-      error.reason = ::access("/proc/self", F_OK) == 0 ? "no such process" : "/proc is not mounted";
+      if (auto no_proc = without_proc(error.action, error.subject)) {
+        return *std::move(no_proc);
+      }
+      error.reason = "no such process";
       error.hint = "'ps -ef' lists processes";
     }
     return error;

@@ -1,6 +1,7 @@
 #include "os/sampler.hpp"
 
 #include "base/result.hpp"
+#include "os/proc_mount.hpp"
 #include "os/process_directory.hpp"
 #include "proc/no_memory.hpp"
 
@@ -37,6 +38,9 @@ CountBy way_of_this_kernel() {
 Error cannot_look(int number, std::int32_t pid) {
   Error error = errno_error(number, "look at process", std::to_string(pid));
   if (error.kind == ErrorKind::not_found) {
+    if (auto no_proc = without_proc(error.action, error.subject)) {
+      return *std::move(no_proc);
+    }
     error.reason = "no such process";
     error.hint = "'ps -ef' lists processes";
   }

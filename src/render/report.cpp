@@ -1,5 +1,6 @@
 #include "analysis/bytes.hpp"
 #include "analysis/heaviest.hpp"
+#include "analysis/static_program.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/forms.hpp"
@@ -50,7 +51,9 @@ class Report {
     out_ += refused_section(options_, trace_, summary_);
     orphans();
     children();
-    hint();
+    if (!is_statically_linked(trace_)) {  // nothing in it could be asked about
+      hint();
+    }
     return std::move(out_);
   }
 

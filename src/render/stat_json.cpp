@@ -120,7 +120,7 @@ Json libraries_part(const Stat& stat) {
 Json threads_part(const Stat& stat) {
   Json out = Json::object();
   out["before"] = stat.threads_before;
-  out["after"] = stat.threads.size();
+  out["after"] = stat.threads.empty() ? Json(nullptr) : Json(stat.threads.size());
   out["names"] = objects_of(stat.threads, [](Json& one, const ThreadInfo& thread) {
     one["tid"] = thread.tid;
     put_text(one, "name", thread.name);

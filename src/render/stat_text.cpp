@@ -292,6 +292,10 @@ void StatReport::threads() {
   if (stat_.threads.size() > listed) {
     names.push_back(fmt::format("{} more", stat_.threads.size() - listed));
   }
+  if (stat_.threads.empty()) {  // a process has one at least
+    line("threads", "not known");
+    return;
+  }
   line("threads",
        fmt::format("{}   {}",
                    stat_.threads_before == 0 || is_one_look()

@@ -140,6 +140,10 @@ TEST_CASE("attach: what stays is said, and is none of the libraries of the proce
   const auto findings = test::run_tracso({"--findings", pid});
   CHECK_FALSE(contains(findings.out, "tracso-agent"));
   CHECK(contains(findings.err, "the agent of an earlier 'tracso calls -p' is in it"));
+  CHECK_FALSE(contains(test::run_tracso({"--unused", pid}).out, "tracso-agent"));
+  const auto stat = test::run_tracso({"stat", "-p", pid});
+  CHECK(contains(stat.out, "the agent of an earlier 'tracso calls -p' is in it"));
+  CHECK(contains(stat.out, "'virtual' has 4.00 TB of address space that it reserves"));
   test::check_untouched(child);
 }
 

@@ -138,6 +138,24 @@ TEST_CASE("calls: a lazy function that nobody defines is nobody's business until
   }
 }
 
+TEST_CASE("calls: a filter that fits no library shows no call, and says so", "[live][calls]") {
+  // Libraries that come later make the agent decide anew about slots of the C library.
+  const Words python{"/usr/bin/python3", "-c", "import ssl, ctypes"};
+  for (const Words& how : {Words{}, Words{"-f"}, Words{"-f", "--count"}}) {
+    Words options{"-l", "nosuchlib*"};
+    options.insert(options.end(), how.begin(), how.end());
+    const auto traced = trace_table(options, python);
+    CHECK(traced.run.status == 0);
+    CHECK(traced.document.at("calls").empty());
+    CHECK(contains(traced.document.at("notices").dump(), "no library fits 'nosuchlib*'"));
+  }
+  const auto lines = test::run_program(
+      {test::tracso_binary(), "calls", "-f", "-l", "libc", python[0], python[1], python[2]});
+  CHECK(lines.status == 0);
+  CHECK(contains(lines.err, "no library fits 'libc'; libc.so.6 does: 'libc*'"));
+  CHECK_FALSE(contains(lines.err, "address space"));
+}
+
 TEST_CASE("calls: a call into nobody knows what is not one into the library that was asked for",
           "[live][calls]") {
   const auto program =

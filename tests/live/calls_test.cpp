@@ -329,6 +329,8 @@ TEST_CASE("calls: little address space leaves counting", "[live][calls]") {
   CHECK(calls_of(document, "add_one") == 1);
   CHECK(calls_of(document, "add_one", "self_ns") == 0);
   CHECK(test::notice_codes(document).front() == "calls-not-timed");
+  const std::string proposed = document.at("notices").front().at("try");
+  CHECK(proposed.starts_with("try: ulimit -v unlimited"));
 }
 #endif
 

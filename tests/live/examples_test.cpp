@@ -100,7 +100,8 @@ class Desk {
     // What stands behind a pipe is a filter of other people's; what stands before it is the input.
     const bool first = example.starts_with("tracso ");
     const std::string own = first ? example.substr(0, example.find(" | ")) : example;
-    const std::string command = replaced(own, "4192", pid);
+    // A minute, which a verdict of watch needs, is a second here.
+    const std::string command = replaced(replaced(own, "4192", pid), "--for 60", "--for 1");
     ProgramOptions options;
     options.environment = {"PATH=" + folder_.path() + ":/usr/bin:/bin",
                            "XDG_STATE_HOME=" + folder_.path() + "/state",

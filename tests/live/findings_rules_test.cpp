@@ -50,6 +50,19 @@ TEST_CASE("findings: what Python writes into os.environ comes too late for the l
   CHECK(finding(look(early), "preload-late").is_null());
 }
 
+TEST_CASE("findings: an environment that was cleared is one that was changed", "[live][findings]") {
+  const Workshop shop;
+  shop.write("clears.c",
+             "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+             "int main(void){clearenv();puts(\"ready\");fflush(stdout);pause();return 0;}\n");
+  REQUIRE(shop.run("gcc -D_GNU_SOURCE clears.c -o clears"));
+  Child child({shop.path("clears")}, {"LD_LIBRARY_PATH=/early"});
+  REQUIRE(child.line() == "ready");
+  const auto found = finding(look(child), "preload-late");
+  REQUIRE(found.is_object());
+  CHECK(contains(found.at("title"), "LD_LIBRARY_PATH was taken out after the start"));
+}
+
 TEST_CASE("findings: a dlopen by a relative name", "[live][findings]") {
   const Workshop shop;
   shop.library("libhere.so");

@@ -1,5 +1,6 @@
 // Scenarios whose answer is a finding: what the person who reported it would have wanted to read.
 
+#include "support/c_programs.hpp"
 #include "support/catch.hpp"
 #include "support/python_target.hpp"
 #include "support/scenario.hpp"
@@ -157,6 +158,39 @@ TEST_CASE("findings: a dlopen that was tried in vain, with the line and the plac
   const ProgramRun gated =
       run_tracso({"--fail-on", "code:load-refused", "--run", "/usr/bin/python3", script});
   CHECK(gated.status == 1);
+}
+
+// A library without versions, which the loader only warns of, and without what is wanted of it.
+TEST_CASE("findings: a program that the loader ended before its start", "[live][findings][run]") {
+  const Workshop shop;
+  shop.write("good.c", "int value = 1;\nint get_value(void) { return value; }\n");
+  shop.write("bad.c", "int nothing(void) { return 0; }\n");
+  shop.write("versions", "V1 { global: value; get_value; local: *; };\n");
+  shop.write("main.c",
+             "extern int value;\nextern int get_value(void);\n"
+             "int main(void) { return value + get_value(); }\n");
+  REQUIRE(
+      shop.run("mkdir bad && gcc -shared -fPIC good.c -o libdep.so -Wl,--version-script=versions "
+               "&& gcc -shared -fPIC bad.c -o bad/libdep.so && gcc -fPIC -pie main.c -o main -L. "
+               "-ldep -Wl,-rpath,\"$PWD\""));
+  const std::string here = "LD_LIBRARY_PATH=" + shop.path("bad");
+  const auto seen = document({"--run", "/usr/bin/env", here, shop.path("main")});
+  REQUIRE(seen.at("command").at("exit_status") == 127);
+  CHECK(finding(seen, "preload-late").is_null());
+  const auto found = finding(seen, "load-refused");
+  REQUIRE(found.is_object());
+  CHECK(contains(found.dump(), "undefined symbol: value"));
+  CHECK_FALSE(contains(seen.at("findings").dump(), "no version information"));
+  CHECK_FALSE(contains(seen.at("failed_loads").dump(), "no version information"));
+}
+
+TEST_CASE("findings: a start without a preload is one", "[live][findings][run]") {
+  const auto seen = document({"--run", "/usr/bin/env", "LD_PRELOAD=/nowhere/gone.so", "/bin/true"});
+  const auto found = finding(seen, "load-refused");
+  REQUIRE(found.is_object());
+  CHECK(found.at("severity") == "warning");
+  CHECK(contains(found.at("title"), "the loader refused gone.so"));
+  CHECK_FALSE(contains(seen.at("notices").dump(), "start-refused"));
 }
 
 TEST_CASE("findings: node and sleep are clean", "[live][findings]") {

@@ -2,6 +2,7 @@
 // from a document and a recording.
 
 #include "base/text.hpp"
+#include "support/c_programs.hpp"
 #include "support/catch.hpp"
 #include "support/places.hpp"
 #include "support/python_target.hpp"
@@ -152,6 +153,33 @@ std::string without_notable(const std::string& report) {
 }
 
 }  // namespace
+
+TEST_CASE("forms: --files says which files are not on the disk as they are mapped",
+          "[live][forms]") {
+  const Workshop shop;
+  const auto kept = shop.library("libkept.so");
+  const auto gone = shop.library("libgone.so");
+  const auto other = shop.library("libother.so");
+  shop.write("opens.c",
+             "#include <dlfcn.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+             "int main(int c,char**v){while(--c)if(!dlopen(*++v,RTLD_NOW))return 1;"
+             "puts(\"ready\");fflush(stdout);pause();return 0;}\n");
+  REQUIRE(shop.run("gcc opens.c -o opens -ldl"));
+  Child child({shop.path("opens"), kept, gone, other});
+  REQUIRE(child.line() == "ready");
+  const std::string pid = std::to_string(child.pid());
+  CHECK(run_tracso({"--files", pid}).err.empty());
+  REQUIRE(shop.run("rm libgone.so && cp libkept.so new.so && mv new.so libother.so"));
+  for (const char* form : {"--files", "--files0"}) {
+    const auto listed = run_tracso({form, pid});
+    CHECK(listed.status == 0);
+    CHECK(contains(listed.err, gone + " is deleted; it is mapped and not listed"));
+    CHECK(contains(listed.err, other + " was replaced; the file that stands there is listed"));
+    CHECK_FALSE(contains(listed.err, kept));
+    CHECK_FALSE(contains(listed.out, gone));
+    CHECK(contains(listed.out, other));
+  }
+}
 
 TEST_CASE("forms: a document and a recording give the same report as the process",
           "[live][forms]") {

@@ -25,6 +25,45 @@ void check_error(const ProgramRun& ran, int status, const std::string& says) {
   CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') <= 3);
 }
 
+TEST_CASE("trouble: without /proc it says so, and how to have it", "[live][trouble]") {
+  if (run_program({"unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc"}).status != 0) {
+    WARN("NOT TRIED: no mount namespaces here");
+    return;
+  }
+  const auto without = [](const std::string& words) {
+    return run_program({"unshare",
+                        "-m",
+                        "sh",
+                        "-c",
+                        "mount -t tmpfs none /proc && exec " + tracso_binary() + " " + words});
+  };
+  const std::string hint = "try: mount -t proc proc /proc";
+  for (const char* words : {"1",
+                            "--run true",
+                            "stat -p 1",
+                            "fds 1",
+                            "dump 1",
+                            "watch 1 --for 1",
+                            "--who libc",
+                            "calls -c -p 1",
+                            "--as-child /bin/sh 1"}) {
+    INFO(words);
+    const auto run = without(words);
+    CHECK(run.status == 3);
+    CHECK(contains(run.err, "/proc is not mounted here\nhint: " + hint));
+    CHECK_FALSE(contains(run.err, "ps -ef"));
+  }
+  const auto stat = without("stat true");
+  CHECK(contains(stat.out + stat.err, hint));
+  CHECK(contains(stat.out + stat.err, "threads   not known"));
+  CHECK_FALSE(contains(stat.out + stat.err, "as root"));
+  for (const char* words : {"calls -c true", "calls true"}) {
+    const auto calls = without(words);
+    CHECK(calls.status == 4);
+    CHECK(contains(calls.err, hint));
+  }
+}
+
 TEST_CASE("trouble: no such process is exit 3", "[live][trouble]") {
   check_error(run_tracso({"4194303"}), 3, "no such process");
 }
@@ -166,7 +205,19 @@ TEST_CASE("trouble: a static program is a friendly sentence and exit 0", "[live]
     INFO(live.out << live.err);
     CHECK(live.status == 0);
     CHECK(contains(live.out, "no shared libraries: statically linked"));
+    CHECK_FALSE(contains(live.out, "--why <lib>"));
+    const std::string pid = std::to_string(target.pid());
+    CHECK(contains(run_tracso({"--why", "libc", pid}).err, "is statically linked: no library"));
+    const ProgramRun calls = run_tracso({"calls", "-c", "-p", pid});
+    CHECK(contains(calls.err, "statically linked"));
+    CHECK(contains(calls.err, "hint: tracso calls -S -p " + pid + " shows its system calls"));
   }
+}
+
+TEST_CASE("trouble: a FILE that is no program says what FILE can be", "[live][trouble]") {
+  const ProgramRun text = run_tracso({"/etc/passwd"});
+  check_error(text, 6, "invalid ELF header");
+  CHECK(contains(text.err, "hint: FILE is a program or a library; --from FILE reads a document"));
 }
 
 TEST_CASE("trouble: a musl program's loader is its libc, one object, nothing missing",

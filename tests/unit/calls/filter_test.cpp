@@ -83,6 +83,39 @@ TEST_CASE("filter: what is selected here is what the agent selects", "[calls]") 
   CHECK_FALSE(may_select(main_only, library));
 }
 
+TEST_CASE("filter: a pattern that no library fits is told, with one that does", "[calls]") {
+  const auto told = [](const Filter& filter) {
+    CallsReport report;
+    report.objects = {{"/usr/bin/prog", 0, true}, {"/lib/libssl.so.3", 0x1000, false}};
+    add_unfit_libraries(filter, report);
+    std::string all;
+    for (const Notice& notice : report.notices) {
+      all += notice.text + " (" + notice.try_ + ")\n";
+    }
+    return all;
+  };
+  const auto of_library = [](std::string_view pattern) {
+    Filter filter;
+    REQUIRE(add_library(filter, pattern));
+    return filter;
+  };
+  CHECK(told(Filter()).empty());
+  CHECK(told(of_library("libssl*")).empty());
+  CHECK(told(of_library("MAIN")).empty());
+  CHECK(told(of_library("/lib/*")).empty());
+  CHECK(told(parsed("-x@nosuch*")).empty());
+  CHECK(told(of_library("nosuch*")) == "no library fits 'nosuch*' ()\n");
+  CHECK(told(of_library("libssl")) == "no library fits 'libssl' (libssl.so.3 does: 'libssl*')\n");
+  CHECK(told(of_library("ssl")) == "no library fits 'ssl' (libssl.so.3 does: 'libssl*')\n");
+  CHECK(told(parsed("read@prog.so")) == "no library fits 'prog.so' ()\n");
+  Filter narrowed;
+  narrowed.callee = "libssl";
+  CHECK(told(narrowed) == "no library fits 'libssl' (libssl.so.3 does: 'libssl*')\n");
+  CallsReport empty;
+  add_unfit_libraries(of_library("nosuch*"), empty);
+  CHECK(empty.notices.empty());
+}
+
 TEST_CASE("packages: by the folder a library lies in", "[calls]") {
   CHECK(package_of("/v/lib/python3.11/site-packages/numpy/core/_m.cpython-311.so") == "numpy");
   CHECK(package_of("/v/lib/python3.11/site-packages/numpy.libs/libopenblas.so") == "numpy");

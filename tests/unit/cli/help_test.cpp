@@ -111,6 +111,9 @@ TEST_CASE("help: topics are printed, findings explained, commands described", "[
     CHECK(leave({"help", topic}).status == 0);
     CHECK(leave({"help", topic}).out.size() > 100);
   }
+  for (const char* command : {"  stat ", "  calls -h ", "  dump -h ", "  fds ", "  record "}) {
+    CHECK(has(topics.substr(topics.find("the options of a command")), command));
+  }
   CHECK(has(leave({"help", "exit-status"}).out, "126, 127"));
   CHECK(has(leave({"help", "dup-openmp"}).out, "OpenMP"));
   CHECK(has(leave({"help", "completions-bash"}).out, "complete -F"));
@@ -143,6 +146,24 @@ TEST_CASE("slips: a command that is none is told apart from a file", "[cli][help
   CHECK(has(leave({"--color", "foo", "4192"}).err, "foo' is not"));
   CHECK(std::holds_alternative<Request>(parse_options({"./recod"})));
   CHECK(std::holds_alternative<Request>(parse_options({"quite-another-file"})));
+}
+
+TEST_CASE("slips: a command where --run is missing", "[cli][help]") {
+  const auto hint = [](std::vector<std::string> words) {
+    const Leave left = leave(std::move(words));
+    CHECK(left.status == 2);
+    return left.err.substr(left.err.find("hint: "));
+  };
+  CHECK(hint({"sh", "-c", "exit 1"}) == "hint: did you mean: tracso --run sh -c 'exit 1'\n");
+  CHECK(hint({"run", "nosuch", "-c", "it's"}) ==
+        "hint: did you mean: tracso --run nosuch -c 'it'\\''s'\n");
+  CHECK(hint({"--findings", "sh", "x.sh"}) ==
+        "hint: did you mean: tracso --findings --run sh x.sh\n");
+  CHECK(hint({"ls"}) == "hint: did you mean: tracso --run ls\n");
+  CHECK(has(hint({"nosuchprogram", "-c"}), "lists the options"));
+  // A value of an option, and a file, are none.
+  CHECK_FALSE(has(hint({"--output", "sh", "--nothing"}), "--run"));
+  CHECK_FALSE(has(hint({"/bin/sh", "-c"}), "--run"));
 }
 
 TEST_CASE("slips: --why without a library says how it is asked", "[cli][help]") {

@@ -54,6 +54,16 @@ TEST_CASE("why not found: a Python package is told by the names under which it h
         std::string::npos);
 }
 
+TEST_CASE("why not found: in a static program there is none at all", "[why]") {
+  test::TraceBuilder build;
+  build.executable("/usr/bin/static");
+  const Summary summary = summarize(build.trace, ByteKind::file);
+  const WhyAnswer answer = explain_why(build.trace, summary, "libc", 8);
+  const Error error = why_not_found(answer, build.trace, summary);
+  CHECK(error.reason == build.trace.target + " is statically linked: no library is in it");
+  CHECK(error.hint.empty());
+}
+
 TEST_CASE("why not found: a module of pure Python has no library", "[why]") {
   CHECK(told("json").starts_with("it is a Python module without a library of its own | "));
   CHECK(told("py:json").starts_with("it is a Python module without a library of its own | "));

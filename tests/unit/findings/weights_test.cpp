@@ -146,4 +146,10 @@ TEST_CASE("findings: what the loader refused, by how bad it is", "[findings]") {
     CHECK(severity() == Severity::error);
     CHECK(one.raised("load-refused")->title.find("could not start") != std::string::npos);
   }
+  SECTION("the program started all the same, without a preload") {
+    failed.asked.clear();
+    one.build.trace.loads.emplace_back();
+    CHECK(severity() == Severity::warning);
+    CHECK(one.raised("load-refused")->title == "the loader refused libmaybe.so.1");
+  }
 }
