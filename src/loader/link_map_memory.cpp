@@ -38,7 +38,9 @@ std::vector<std::uint64_t> to_words(std::string_view bytes, std::size_t word) {
   std::vector<std::uint64_t> values;
   if (word == sizeof(std::uint64_t)) {
     values.resize(bytes.size() / word);
-    std::memcpy(values.data(), bytes.data(), values.size() * word);
+    if (!values.empty()) {
+      std::memcpy(values.data(), bytes.data(), values.size() * word);
+    }
     return values;
   }
   values.reserve(bytes.size() / word);
