@@ -116,9 +116,9 @@ void collect_python_modules(Workspace& work) {
                        facts->detail));
   const Witness witness = facts->complete ? Witness::sys_modules : Witness::path;
   const ObjectIndex index(work);
-  const std::size_t module_count = facts->modules.size();
-  name_by_folders(work, index, facts->modules);
-  for (const auto& module : facts->modules) {
+  std::vector<PythonModule> named = facts->modules;
+  name_by_folders(work, index, named);
+  for (const auto& module : named) {
     const auto object = module.file ? index.find(*module.file) : std::nullopt;
     if (object && object != work.executable) {
       add_source(work, module, *object, witness);
@@ -130,14 +130,15 @@ void collect_python_modules(Workspace& work) {
     work.trace.intrusion.method = "gdb";
   }
   work.trace.process->python =
-      PythonInfo{facts->version, facts->implementation, facts->probe, module_count};
-  work.trace.modules = std::move(facts->modules);
+      PythonInfo{facts->version, facts->implementation, facts->probe, facts->modules.size()};
+  work.trace.modules = std::move(named);  // as the graph has them, until all is looked up
   if (work.options.distributions) {
     add_distributions(work.trace, *work.target.files, work.options.module_files);
   }
   if (work.options.importers) {
     add_importers(work.trace, *work.target.files, work.options.module_files);
   }
+  work.trace.modules = std::move(facts->modules);
 }
 
 }  // namespace tracso

@@ -155,6 +155,10 @@ sys.stdin.read()
     packages += one.at("name").get<std::string>() + "\n";
   }
   INFO(packages);
+  const auto& modules = all.at("modules");  // as sys.modules has them
+  CHECK(std::any_of(modules.begin(), modules.end(), [](const nlohmann::json& one) {
+    return one.at("name") == "_lsprof";
+  }));
   CHECK_FALSE(contains(packages, "py:_lsprof"));
   CHECK(contains(packages, "py:_multibytecodec"));  // "beside" is no package
 }
