@@ -33,6 +33,8 @@ struct Binding {
   std::string symbol, version;
   std::optional<NodeId> provider;  ///< by the address in its slot; nullopt: not bound yet, or the
                                    ///< address lies in no object (vDSO, generated code)
+  std::optional<NodeId> expected;  ///< not bound: whom the loader would choose now, by its order;
+                                   ///< what dlopen made global is not looked through
   std::optional<NodeId> promised;  ///< who has it among the object itself and what it needs
   bool bound = false;              ///< false: lazily, it has not been called yet
   bool interposed = false;         ///< provider and promised differ
@@ -126,6 +128,9 @@ struct ProblemFacts {
   std::uint32_t user = 0;
   bool secure = false;  ///< AT_SECURE: LD_LIBRARY_PATH was ignored
   bool library_path_set = false;
+  /// What the loader was told to search first and by whom ("LD_LIBRARY_PATH"); empty: nothing, or
+  /// it was ignored. Empty elements are left out where the loader leaves them out (musl).
+  std::string library_path, library_path_setting;
   std::vector<WritableCode> writable_code;
   std::vector<Place> places;  ///< only those that anybody but root and the user may change, that
                               ///< do not exist, or that lie on a network

@@ -27,6 +27,16 @@ struct HeavyLibrary {
   std::vector<std::string> owners;  ///< "py:torch._C"; empty: none is known
 };
 
+/// What descendants reached each for itself. Their peaks are of different moments: no sum.
+struct ChildPeaks {
+  std::size_t ended = 0;              ///< that were seen at their end
+  std::size_t not_seen = 0;           ///< started, neither seen at their end nor left
+  std::optional<std::uint64_t> peak;  ///< of the largest, of those that are left too; nullopt: none
+  std::int32_t pid = 0;               ///< whose it is
+  std::string name;                   ///< 15 bytes at most
+  bool operator==(const ChildPeaks&) const = default;
+};
+
 /// Descriptors at two moments, compared by what they are open on and not by number: one that was
 /// closed and opened again on another number has not changed.
 struct DescriptorChange {
@@ -42,7 +52,8 @@ struct Budget {
   std::string limit;
   std::optional<std::uint64_t> value;  ///< bytes or a number
   bool ok = true;
-  std::string text;  ///< what was found, in words
+  std::string text;         ///< what was found, in words
+  std::string remark = {};  ///< what the value does not tell; empty: nothing
 };
 
 /// The figures that runs and baselines are compared by.
@@ -146,6 +157,7 @@ struct Stat {
 
   std::optional<std::uint64_t> peak, resident, private_bytes, virtual_;
   std::optional<MemoryByClass> memory;
+  std::optional<MemoryByClass> memory_before;  ///< stat -p --for: at the first look
   LibraryCosts libraries;
   std::vector<HeavyLibrary> heaviest;
   /// Paths of all libraries, of several runs those of each: what a baseline and --deny look at.
@@ -159,7 +171,8 @@ struct Stat {
   std::vector<ThreadInfo> threads;     ///< alive at the moment, or until the end
   std::vector<ChildProcess> children;  ///< descendants and orphans
   std::size_t children_born = 0;       ///< all that it started itself
-  std::optional<TreeTotals> tree;      ///< --children
+  ChildPeaks child_peaks;
+  std::optional<TreeTotals> tree;  ///< --children
   std::optional<Attribution> attribution;
   std::optional<MemorySamples> samples;  ///< --sample
   std::optional<WorkingSet> used;        ///< --used

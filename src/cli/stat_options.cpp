@@ -65,9 +65,10 @@ void add_how_to_look(CLI::App& app, StatWords& words) {
       ->check(seconds_between(shortest_time, longest_time))
       ->type_name("SECONDS")
       ->group(look);
-  app.add_flag("--children",
-               words.children,
-               "sums over all descendants too; limits on rss, dirty, fds, threads are of these")
+  app.add_flag(
+         "--children",
+         words.children,
+         "all descendants: limits on rss, dirty, fds, threads of all, --max-peak of the largest")
       ->group(look);
   app.add_option_function<std::string>(
          "--attribution",

@@ -115,6 +115,10 @@ class BindingsCollector {
     binding.version = std::string(name.version);
     binding.bound = value.bound;
     binding.provider = value.leads ? std::optional(node(*value.leads)) : std::nullopt;
+    if (!value.bound) {
+      const auto expected = set_.expected(value.object, name);
+      binding.expected = expected ? std::optional(node(expected->object)) : std::nullopt;
+    }
     binding.promised = promised ? std::optional(node(promised->object)) : std::nullopt;
     facts_.bindings.push_back(std::move(binding));
   }

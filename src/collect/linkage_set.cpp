@@ -2,6 +2,8 @@
 
 #include "collect/mapped_file.hpp"
 
+#include <algorithm>
+
 namespace tracso {
 namespace {
 
@@ -53,20 +55,58 @@ const std::vector<std::size_t>& LinkageSet::closure(std::size_t object) {
     return *closures_[object];
   }
   std::vector<std::size_t> found{object};
+  add_needed(found);
+  closures_[object] = std::move(found);
+  return *closures_[object];
+}
+
+// All that these need, breadth first, behind them.
+void LinkageSet::add_needed(std::vector<std::size_t>& order) const {
   std::vector<bool> seen(tables_.size());
-  seen[object] = true;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const EdgeId id : work_.trace.graph.effects_of(work_.node_of_object[found[i]])) {
+  for (const std::size_t object : order) {
+    seen[object] = true;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const EdgeId id : work_.trace.graph.effects_of(work_.node_of_object[order[i]])) {
       const Edge& edge = work_.trace.graph[id];
       const auto to = is_dependency(edge.kind) ? object_of(edge.to) : std::nullopt;
       if (to && !seen[*to]) {
         seen[*to] = true;
-        found.push_back(*to);
+        order.push_back(*to);
       }
     }
   }
-  closures_[object] = std::move(found);
-  return *closures_[object];
+}
+
+const std::vector<std::size_t>& LinkageSet::global_order() {
+  if (!global_order_) {
+    std::vector<std::size_t> order;
+    if (work_.executable) {
+      order.push_back(*work_.executable);
+    }
+    for (const Edge& edge : work_.trace.graph.edges()) {
+      const auto to = edge.kind == EdgeKind::preload ? object_of(edge.to) : std::nullopt;
+      if (to && std::find(order.begin(), order.end(), *to) == order.end()) {
+        order.push_back(*to);
+      }
+    }
+    add_needed(order);
+    global_order_ = std::move(order);
+  }
+  return *global_order_;
+}
+
+std::optional<LinkageSet::Found> LinkageSet::expected(std::size_t object,
+                                                      const elf::SymbolName& name) {
+  const elf::Linkage* own = table(object);
+  constexpr std::uint64_t symbolic = 2;  // DF_SYMBOLIC
+  if (own != nullptr && (work_.mapped.objects[object].elf.dynamic.flags & symbolic) != 0) {
+    if (const auto symbol = own->find(name)) {
+      return Found{object, *symbol};
+    }
+  }
+  const auto found = first_in(global_order(), name, 0);
+  return found ? found : promised(object, name);
 }
 
 std::optional<LinkageSet::Found> LinkageSet::promised(std::size_t object,
@@ -82,7 +122,12 @@ std::optional<LinkageSet::Found> LinkageSet::copied_from(std::size_t object,
 std::optional<LinkageSet::Found> LinkageSet::first_of(std::size_t object,
                                                       const elf::SymbolName& name,
                                                       std::size_t from) {
-  const std::vector<std::size_t>& order = closure(object);  // the object itself is the first
+  return first_in(closure(object), name, from);  // the object itself is the first
+}
+
+std::optional<LinkageSet::Found> LinkageSet::first_in(const std::vector<std::size_t>& order,
+                                                      const elf::SymbolName& name,
+                                                      std::size_t from) const {
   for (std::size_t i = from; i < order.size(); ++i) {
     const elf::Linkage* table = this->table(order[i]);
     const auto symbol = table != nullptr ? table->find(name) : std::nullopt;

@@ -39,6 +39,10 @@ class LinkageSet {
 
   /// The first of the closure that has the symbol.
   std::optional<Found> promised(std::size_t object, const elf::SymbolName& name);
+  /// Whom the loader would bind it to: the program, what is preloaded and what these need, breadth
+  /// first, then the closure of the object (System V ABI, elf/dl-deps.c of glibc). An object that
+  /// binds to itself first (DT_SYMBOLIC) is asked before. Not seen: what dlopen made global.
+  std::optional<Found> expected(std::size_t object, const elf::SymbolName& name);
   /// The first one behind the object itself: where the loader copies a variable from.
   std::optional<Found> copied_from(std::size_t object, const elf::SymbolName& name);
 
@@ -46,11 +50,17 @@ class LinkageSet {
 
  private:
   void read(std::size_t object);
+  const std::vector<std::size_t>& global_order();
+  void add_needed(std::vector<std::size_t>& order) const;
   std::optional<Found> first_of(std::size_t object, const elf::SymbolName& name, std::size_t from);
+  std::optional<Found> first_in(const std::vector<std::size_t>& order,
+                                const elf::SymbolName& name,
+                                std::size_t from) const;
 
   const Workspace& work_;
   std::vector<std::optional<elf::Linkage>> tables_;
   std::vector<std::optional<std::vector<std::size_t>>> closures_;
+  std::optional<std::vector<std::size_t>> global_order_;
   std::vector<std::optional<std::size_t>> object_of_node_;
   std::size_t unreadable_ = 0;
 };

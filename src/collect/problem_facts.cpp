@@ -6,6 +6,7 @@
 #include "collect/processors.hpp"
 #include "collect/start_facts.hpp"
 #include "collect/thread_pools.hpp"
+#include "loader/musl_rules.hpp"
 #include "proc/smaps.hpp"
 
 #include <algorithm>
@@ -93,6 +94,11 @@ std::vector<std::pair<NodeId, std::string>> relative_names(const Workspace& work
   return found;
 }
 
+bool is_of_musl(const Workspace& work) {
+  return work.executable &&
+         base_name(work.mapped.objects[*work.executable].elf.interp).starts_with("ld-musl");
+}
+
 // What is a matter of how many threads there are for how many processors.
 void add_crowds(const Workspace& work, ProblemFacts& facts) {
   facts.processors = usable_processors(*work.target.process, *work.target.files);
@@ -119,6 +125,12 @@ void collect_problem_facts(const Workspace& work,
   facts.user = work.facts.auxv ? static_cast<std::uint32_t>(work.facts.auxv->euid) : 0;
   facts.secure = work.facts.auxv && work.facts.auxv->secure;
   facts.library_path_set = has_variable(work.facts, "LD_LIBRARY_PATH");
+  if (environment.library_path && !environment.secure) {
+    facts.library_path = is_of_musl(work)
+                             ? join(loader::split_musl_path(*environment.library_path), ":")
+                             : *environment.library_path;
+    facts.library_path_setting = environment.library_path_setting;
+  }
   facts.writable_code = writable_code(work.facts.mappings);
   facts.places = find_open_places(work, environment, facts.user);
   facts.relative_names = relative_names(work);

@@ -2,10 +2,12 @@
 
 #include "base/text.hpp"
 #include "collect/importers.hpp"
+#include "python/path_probe_rules.hpp"
 
 #include <fmt/format.h>
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tracso {
 namespace {
@@ -37,6 +39,46 @@ class ObjectIndex {
   std::unordered_map<std::string, std::size_t> by_path_;
   std::unordered_map<std::uint64_t, std::size_t> by_inode_;
 };
+
+// sys.modules has some extension modules without their package: scipy/_cyutility.so as
+// "_cyutility", which code of Cython enters itself. Whose it is the folder says. nullopt: as named.
+std::optional<std::string> name_by_folder(const FileSystem& files, const PythonModule& module) {
+  const auto stem = python::extension_name(base_name(*module.file));
+  if (!stem || stem->stem != module.name) {
+    return std::nullopt;
+  }
+  const auto root = python::import_root(*module.file, {});
+  auto name = python::module_of_path(*module.file, {}, [](const std::string&) { return false; });
+  if (!root || !name || *name == module.name) {
+    return std::nullopt;
+  }
+  const std::string top = fmt::format("{}/{}", *root, name->substr(0, name->find('.')));
+  // What is no package is a folder of sys.path itself.
+  return files.status({top + "/__init__.py"}) ? name : std::nullopt;
+}
+
+// Where the package's name of it is there as well, both are one file of one owner.
+void name_by_folders(const Workspace& work,
+                     const ObjectIndex& index,
+                     std::vector<PythonModule>& modules) {
+  std::unordered_set<std::string> names;
+  for (const PythonModule& module : modules) {
+    names.insert(module.name);
+  }
+  std::erase_if(modules, [&](PythonModule& module) {
+    const bool bare = module.file && module.name.find('.') == std::string::npos;
+    const auto name = bare && index.find(*module.file) ? name_by_folder(*work.target.files, module)
+                                                       : std::nullopt;
+    if (!name) {
+      return false;
+    }
+    if (!names.insert(*name).second) {
+      return true;
+    }
+    module.name = *name;
+    return false;
+  });
+}
 
 void add_source(Workspace& work, const PythonModule& module, std::size_t object, Witness witness) {
   Graph& graph = work.trace.graph;
@@ -74,7 +116,9 @@ void collect_python_modules(Workspace& work) {
                        facts->detail));
   const Witness witness = facts->complete ? Witness::sys_modules : Witness::path;
   const ObjectIndex index(work);
-  for (const auto& module : facts->modules) {
+  std::vector<PythonModule> named = facts->modules;
+  name_by_folders(work, index, named);
+  for (const auto& module : named) {
     const auto object = module.file ? index.find(*module.file) : std::nullopt;
     if (object && object != work.executable) {
       add_source(work, module, *object, witness);
@@ -87,13 +131,14 @@ void collect_python_modules(Workspace& work) {
   }
   work.trace.process->python =
       PythonInfo{facts->version, facts->implementation, facts->probe, facts->modules.size()};
-  work.trace.modules = std::move(facts->modules);
+  work.trace.modules = std::move(named);  // as the graph has them, until all is looked up
   if (work.options.distributions) {
     add_distributions(work.trace, *work.target.files, work.options.module_files);
   }
   if (work.options.importers) {
     add_importers(work.trace, *work.target.files, work.options.module_files);
   }
+  work.trace.modules = std::move(facts->modules);
 }
 
 }  // namespace tracso

@@ -174,9 +174,25 @@ class Children {
                                  in_path ? " in the PATH of the process" : ""),
                      ""};
       }
+      if (const std::string why = not_executable(*found); !why.empty()) {
+        return Error{
+            ErrorKind::denied, "", "", fmt::format("a script for {}: {}", *found, why), ""};
+      }
       program = *found;
     }
     return Error{ErrorKind::malformed, "", "", "a script whose interpreters are all scripts", ""};
+  }
+
+  // execve(2) takes regular files with a bit of execution only, also for root and for whom a script
+  // names. Of one that is not there somebody else tells.
+  std::string not_executable(const std::string& path) const {
+    constexpr std::uint32_t kind = 0170000, regular = 0100000, any_execute = 0111;
+    const auto status = target_.files->status({path});
+    return !status                             ? ""
+           : (status->mode & kind) != regular  ? "it is no regular file: it cannot be started"
+           : (status->mode & any_execute) == 0 ? "it is not executable: nobody has the right to "
+                                                 "start it (chmod +x)"
+                                               : "";
   }
 
   // A script without "#!", for the shells and execvp: they take a text for one of /bin/sh.
@@ -218,6 +234,10 @@ class Children {
       return program;
     }
     program.path = *path;
+    program.problem = not_executable(*path);
+    if (!program.problem.empty()) {
+      return program;
+    }
     auto started = interpreter_of(*path);
     if (!started) {
       program.problem = std::move(started.error().reason);

@@ -37,6 +37,9 @@ launch::RunOptions Measurement::options(bool output_to_stderr) {
   };
   options.on_executed = [this](const launch::Moment& moment) { executed(moment); };
   options.on_thread_end = [this](const launch::ThreadEnd& end) { thread_ended(end); };
+  options.on_child_exit = [this](std::int32_t pid, std::int32_t thread) {
+    child_ended(pid, thread);
+  };
   options.on_whole = [this](const launch::Moment& moment) { whole(moment); };
   if (attribution_) {
     options.on_python = [this](const launch::Moment& moment) {
@@ -96,6 +99,15 @@ void Measurement::thread_ended(const launch::ThreadEnd& end) {
       end.with_process ? (*process)->read(task + "/comm") : Result<std::string>(Error{});
   if (name) {
     last_threads_[end.thread] = {end.thread, std::string(trim(*name))};
+  }
+}
+
+void Measurement::child_ended(std::int32_t pid, std::int32_t thread) {
+  const auto process = os::LiveProcess::open(thread);
+  const auto child = process ? look_at_child(**process) : std::nullopt;
+  if (child && child->peak) {
+    ++child_peaks_.ended;
+    add_peak(child_peaks_, pid, *child);
   }
 }
 
@@ -187,6 +199,9 @@ void Measurement::look_from_afar(std::int32_t pid) {
     taken_->cpu_ns = *cpu - cpu_before_;
   }
   take_orphans(pid);
+  for (const ChildProcess& child : taken_->children) {
+    add_peak(child_peaks_, child.pid, child);  // nobody will tell of its end
+  }
   if (request_.children) {
     std::erase_if(taken_->notices,
                   [](const Notice& notice) { return notice.code == "children-unreadable"; });
@@ -234,6 +249,12 @@ Stat Measurement::assemble(const launch::RunResult& result) {
   stat.wall_ns = result.wall.count();
   stat.children_born = result.children.size();
   stat.threads_before = 1;
+  stat.child_peaks = child_peaks_;
+  for (const ChildProcess& child : stat.children) {
+    add_peak(stat.child_peaks, child.pid, child);
+  }
+  const std::size_t seen = child_peaks_.ended + stat.children.size();
+  stat.child_peaks.not_seen = stat.children_born - std::min(stat.children_born, seen);
   return stat;
 }
 

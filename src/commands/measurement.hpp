@@ -40,6 +40,7 @@ class Measurement {
  private:
   void executed(const launch::Moment& moment);
   void thread_ended(const launch::ThreadEnd& end);
+  void child_ended(std::int32_t pid, std::int32_t thread);
   void whole(const launch::Moment& moment);
   void interval(std::int32_t pid);
   void take_orphans(std::int32_t command);
@@ -58,6 +59,7 @@ class Measurement {
   std::int64_t cpu_before_ = 0;
   std::map<std::int32_t, ThreadInfo> last_threads_;  // alive until the process ended
   std::optional<proc::Switches> ended_switches_;     // of threads that have ended
+  ChildPeaks child_peaks_;                           // of those that have ended
   std::optional<AttributionLooks> attribution_;
   std::optional<MemorySampling> sampling_;
   std::optional<Stat> taken_;

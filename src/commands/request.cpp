@@ -22,6 +22,7 @@
 #include "commands/why_not_found.hpp"
 #include "os/disk.hpp"
 #include "os/live_commands.hpp"
+#include "render/words.hpp"
 
 #include <fmt/format.h>
 
@@ -88,6 +89,28 @@ int status_of_gates(const Trace& trace,
     say("failed: " + line);
   }
   return failed.empty() ? 0 : status_gate_failed;
+}
+
+// A gate that is kept says nothing about CMD: who reads the status only would take a command that
+// failed for one that is in order.
+void say_command_failed(const Trace& trace, const TraceRequest& request) {
+  const bool gated =
+      !request.gates.empty() || !request.denied.empty() || request.baseline.compare.has_value();
+  if (!gated || !trace.command || !std::holds_alternative<RunSource>(request.source)) {
+    return;
+  }
+  const CommandInfo& command = *trace.command;
+  const std::string how = command.signal ? signal_name(*command.signal)
+                          : command.exit_status.value_or(0) != 0
+                              ? std::to_string(*command.exit_status)
+                              : "";
+  if (!how.empty() && !command.argv.empty()) {
+    say(fmt::format(
+        "{} itself ended with {}, which no gate is about: 'tracso stat' has limits, too, "
+        "and ends with the status of its command",
+        printable(base_name(command.argv.front())),
+        how));
+  }
 }
 
 int status_of(const Trace& trace) {
@@ -251,6 +274,9 @@ int carry_out_trace(const TraceRequest& request) {
     save(obtained->trace, request.verbose);
   }
   int gates = status_of_gates(trace, summary, request, *baseline);
+  if (gates == 0) {
+    say_command_failed(trace, request);
+  }
   if (const auto done = save_asked_baseline(trace, summary, request.baseline); !done) {
     gates = fail(done.error());
   }

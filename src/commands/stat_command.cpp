@@ -124,7 +124,11 @@ Result<Done> write_answer(const StatRequest& request, const Stat& stat) {
 void say_failed(const std::vector<Budget>& budgets) {
   for (const Budget& budget : budgets) {
     if (!budget.ok) {
-      say(fmt::format("failed: {} {}: {}", budget.name, budget.limit, budget.text));
+      say(fmt::format("failed: {} {}: {}{}",
+                      budget.name,
+                      budget.limit,
+                      budget.text,
+                      budget.remark.empty() ? "" : "; " + budget.remark));
     }
   }
 }

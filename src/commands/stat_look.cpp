@@ -173,6 +173,16 @@ void look_at_costs(std::int32_t thread, Stat& into, bool verbose) {
   }
 }
 
+void add_peak(ChildPeaks& into, std::int32_t pid, const ChildProcess& child) {
+  // The kernel writes the peak down now and then; it may be behind what is resident.
+  const std::uint64_t peak = std::max(child.peak.value_or(0), child.resident.value_or(0));
+  if (peak > into.peak.value_or(0)) {
+    into.peak = peak;
+    into.pid = pid;
+    into.name = child.name;
+  }
+}
+
 std::optional<std::uint64_t> count_descriptors(std::int32_t pid) {
   const auto sampler = os::Sampler::open(pid);
   const auto look = sampler ? sampler->look() : Result<os::QuickLook>(sampler.error());

@@ -25,6 +25,9 @@ void look_at_costs(std::int32_t thread, Stat& into, bool verbose);
 /// notice.
 void look_at_tree(std::int32_t thread, Stat& into);
 
+/// Takes the peak of that child if it is the largest.
+void add_peak(ChildPeaks& into, std::int32_t pid, const ChildProcess& child);
+
 /// How many descriptors are open: what everybody may see of a process. nullopt: not even that.
 std::optional<std::uint64_t> count_descriptors(std::int32_t pid);
 

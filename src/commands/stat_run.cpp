@@ -1,5 +1,6 @@
 #include "commands/stat_run.hpp"
 
+#include "collect/memory_classes.hpp"
 #include "commands/attribution.hpp"
 #include "commands/measurement.hpp"
 #include "commands/memory_sampling.hpp"
@@ -74,6 +75,11 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   if (request.reset_peak) {
     reset_peak(request.pid, stat.notices);
   }
+  if (request.watch_for) {
+    if (const auto classes = quick_memory_classes(**process)) {
+      stat.memory_before = classes->memory;
+    }
+  }
   auto before = list_descriptors(**process);
   const std::size_t threads = collect_threads(**process).size();
   const Activity activity = collect_activity(**process);
@@ -113,6 +119,9 @@ Result<Stat> look_for_stat(const StatRequest& request) {
   stat.descriptor_count =
       stat.descriptors ? stat.descriptors->after : count_descriptors(request.pid);
   stat.children = collect_descendants(**process, process_opener());
+  for (const ChildProcess& child : stat.children) {
+    add_peak(stat.child_peaks, child.pid, child);
+  }
   if (request.children) {
     look_at_tree(request.pid, stat);
   }

@@ -277,6 +277,9 @@ class Watch {
       if (!screen_->wait(time)) {
         return false;
       }
+      if (screen_->must_redraw()) {
+        show("");
+      }
       const pick::Key key = screen_->key(frame_);
       if (key.kind == pick::Key::Kind::cancel ||
           (key.kind == pick::Key::Kind::text && key.text == "q")) {

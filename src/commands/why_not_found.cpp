@@ -92,6 +92,39 @@ std::optional<Error> names_a_refused(const WhyAnswer& answer,
   return std::nullopt;
 }
 
+// A process that the command has started had it, and not the command itself.
+std::optional<Error> names_a_childs_library(const WhyAnswer& answer, const Trace& trace) {
+  std::size_t more = 0;
+  std::string first;
+  for (const ChildInfo& child : trace.children) {
+    const auto found =
+        std::find_if(child.beyond.begin(), child.beyond.end(), [&](const std::string& path) {
+          return !answer.query.empty() &&
+                 (path == answer.query || base_name(path).find(answer.query) != std::string::npos);
+        });
+    if (found == child.beyond.end()) {
+      continue;
+    }
+    more += first.empty() ? 0 : 1;
+    first = first.empty()
+                ? fmt::format("its child {} ({}) had {}", child.pid, child.command, *found)
+                : first;
+  }
+  if (first.empty()) {
+    return std::nullopt;
+  }
+  return Error{ErrorKind::usage,
+               "find",
+               answer.query,
+               fmt::format("no library of {} itself has that name; {}{}",
+                           trace.target,
+                           first,
+                           more == 0 ? ""
+                                     : " and " + counted(more, "more child", "more children") +
+                                           " had such a one"),
+               fmt::format("tracso --children --why {} --run CMD", answer.query)};
+}
+
 // Of pure Python, or built into the interpreter.
 std::optional<Error> names_a_module(const WhyAnswer& answer, const Trace& trace) {
   const std::string_view name = bare_name(answer.query);
@@ -115,6 +148,7 @@ std::optional<Error> names_a_module(const WhyAnswer& answer, const Trace& trace)
 Error why_not_found(const WhyAnswer& answer, const Trace& trace, const Summary& summary) {
   for (auto& error : std::array{names_a_source(answer, trace, summary),
                                 names_a_refused(answer, trace, summary),
+                                names_a_childs_library(answer, trace),
                                 names_a_module(answer, trace)}) {
     if (error) {
       return error.value();

@@ -1,5 +1,6 @@
 #include "compare/budgets.hpp"
 
+#include "analysis/descriptor_groups.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 
@@ -36,7 +37,7 @@ std::string change_of(const FigureName& name,
 }
 
 Budget leak_budget(std::string_view what, std::size_t count, std::string text) {
-  return {fmt::format("no-leaks={}", what), "0", count, count == 0, std::move(text)};
+  return {fmt::format("no-leaks={}", what), "0", count, count == 0, std::move(text), ""};
 }
 
 std::string descriptor_list(const Stat& stat) {
@@ -45,12 +46,14 @@ std::string descriptor_list(const Stat& stat) {
   }
   std::vector<std::string> texts;
   constexpr std::size_t most = 8;
-  const auto& leaked = stat.descriptors->leaked;
-  for (std::size_t i = 0; i < leaked.size() && i < most; ++i) {
-    texts.push_back(fmt::format("{} (fd {})", leaked[i].target, leaked[i].fd));
-  }
-  if (leaked.size() > most) {
-    texts.push_back(fmt::format("{} more", leaked.size() - most));
+  std::size_t untold = stat.descriptors->leaked.size();
+  for (const DescriptorGroup& group : group_descriptors(stat.descriptors->leaked)) {
+    if (texts.size() == most) {
+      texts.push_back(fmt::format("{} more", untold));
+      break;
+    }
+    texts.push_back(group_phrase(group));
+    untold -= group.fds.size();
   }
   return join(texts, ", ");
 }
@@ -118,9 +121,9 @@ void check_leaks(const Leaks& wanted,
 
 Budget check_denied(const std::string& pattern, const Stat& stat) {
   if (!stat.libraries_known) {
-    return {"deny", pattern, std::nullopt, false, "its libraries are not known"};
+    return {"deny", pattern, std::nullopt, false, "its libraries are not known", ""};
   }
-  Budget budget{"deny", pattern, std::nullopt, true, "no such library"};
+  Budget budget{"deny", pattern, std::nullopt, true, "no such library", ""};
   std::vector<std::string> found;
   for (const std::string& path : stat.library_names) {
     if (glob_match(pattern, path) || glob_match(pattern, base_name(path))) {
@@ -135,8 +138,36 @@ Budget check_denied(const std::string& pattern, const Stat& stat) {
   return budget;
 }
 
-// With --children the figures are those of the whole tree; sums that miss one are not known.
-void set_tree_figures(const TreeTotals& tree, StatFigures& figures) {
+// The peak is the command's own: what a child beside it reached must not go unsaid, nor, where the
+// largest of all counts, that some were not seen.
+std::string peak_remark(const Stat& stat) {
+  const ChildPeaks& children = stat.child_peaks;
+  std::vector<std::string> said;
+  if (children.peak && children.peak > stat.peak) {
+    const std::string whose = fmt::format("{} ({})", printable(children.name), children.pid);
+    const std::string ended =
+        children.ended == 0 ? "" : counted(children.ended, "child", "children") + " ended; ";
+    said.push_back(stat.tree ? "reached by " + whose
+                             : fmt::format("{}the largest, {}, reached {}, which is not in this: "
+                                           "--children",
+                                           ended,
+                                           whose,
+                                           size_text(*children.peak)));
+  }
+  if (children.not_seen > 0) {
+    said.push_back(fmt::format("what {} reached was not seen",
+                               counted(children.not_seen, "child", "children")));
+  }
+  return join(said, "; ");
+}
+
+// With --children the figures are those of the whole tree; sums that miss one are not known. Peaks
+// are of different moments: the largest of one process stands for all.
+void set_tree_figures(const Stat& stat, StatFigures& figures) {
+  const TreeTotals& tree = *stat.tree;
+  if (figures.peak && stat.child_peaks.peak) {
+    figures.peak = std::max(*figures.peak, *stat.child_peaks.peak);
+  }
   const MemoryUse all = tree.memory.total();
   const bool whole = tree.unread == 0;
   figures.rss = whole ? std::optional(all.resident) : std::nullopt;
@@ -177,7 +208,7 @@ StatFigures figures_of(const Stat& stat) {
     figures.threads = stat.threads.size();
   }
   if (stat.tree) {
-    set_tree_figures(*stat.tree, figures);
+    set_tree_figures(stat, figures);
   }
   if (was_looked_at(stat)) {
     figures.children = stat.children.size();
@@ -249,7 +280,8 @@ std::vector<Budget> check_limits(const Limits& limits,
                    limit.text,
                    value,
                    value && *value <= limit.most,
-                   value ? shown(*name, limit.most, *value).second : "not known"});
+                   value ? shown(*name, limit.most, *value).second : "not known",
+                   name->name == "peak" ? peak_remark(last) : ""});
   }
   check_leaks(limits.no_leaks, leaks, last, out);
   for (const std::string& pattern : limits.denied) {
@@ -288,7 +320,8 @@ std::vector<Budget> check_baseline(const Baseline& baseline,
                    tolerance.text,
                    after,
                    after && tolerance.allows(*before, *after),
-                   change_of(name, *before, after)});
+                   change_of(name, *before, after),
+                   ""});
   }
   std::vector<std::string> added;
   for (const std::string& path : libraries) {
@@ -301,7 +334,8 @@ std::vector<Budget> check_baseline(const Baseline& baseline,
                  "0",
                  added.size(),
                  added.empty(),
-                 added.empty() ? "none" : join(added, ", ")});
+                 added.empty() ? "none" : join(added, ", "),
+                 ""});
   return out;
 }
 

@@ -161,10 +161,11 @@ constexpr std::array rows{
         findings::missing_preloads},
     Row{{"path-empty",
          "a library search goes to the current directory",
-         "An empty or relative element of RPATH or RUNPATH means wherever the program was started: "
-         "who can write "
-         "there decides what is loaded.",
-         "patchelf --set-rpath with absolute directories or $ORIGIN."},
+         "An empty or relative element of RPATH, RUNPATH or LD_LIBRARY_PATH means wherever the "
+         "program was started: who can write there decides what is loaded.",
+         "patchelf --set-rpath with absolute directories or $ORIGIN; "
+         "LD_LIBRARY_PATH=/x${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} leaves nothing behind the "
+         "colon."},
         findings::empty_paths},
     Row{{"path-writable",
          "others may change what is loaded",

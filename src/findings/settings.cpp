@@ -210,8 +210,30 @@ std::vector<Finding> late_variables(const Evidence& evidence) {
   return findings;
 }
 
+// LD_LIBRARY_PATH=/opt/lib:$LD_LIBRARY_PATH, where the latter was not set.
+std::vector<Finding> open_library_path(const Evidence& evidence) {
+  const ProblemFacts& facts = evidence.facts();
+  std::string path = facts.library_path;
+  std::replace(path.begin(), path.end(), ';', ':');  // glibc takes both
+  if (open_elements(path).empty()) {
+    return {};
+  }
+  const auto objects = evidence.objects();
+  const auto program = std::find_if(objects.begin(), objects.end(), [&](NodeId node) {
+    return evidence.file(node).role == ObjectFile::Role::executable;
+  });
+  Finding finding = finding_about(
+      evidence,
+      "path-empty",
+      Severity::warning,
+      fmt::format("{} makes the loader look in the current directory", facts.library_path_setting),
+      program == objects.end() ? std::vector<NodeId>() : std::vector{*program});
+  finding.evidence.push_back(fmt::format("{} {}", facts.library_path_setting, facts.library_path));
+  return {std::move(finding)};
+}
+
 std::vector<Finding> empty_paths(const Evidence& evidence) {
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = open_library_path(evidence);
   for (const NodeId node : evidence.objects()) {
     const auto& dynamic = evidence.file(node).elf.dynamic;
     const bool is_runpath = dynamic.runpath.has_value();

@@ -141,6 +141,9 @@ struct RunOptions {
   /// not traced); again after each exec of its own.
   std::function<void(const Moment&)> on_executed;
   std::function<void(const ThreadEnd&)> on_thread_end;
+  /// A followed child, or a child's child, is about to end and stands still; `thread` still has
+  /// its memory.
+  std::function<void(std::int32_t pid, std::int32_t thread)> on_child_exit;
   /// Called about that often while it runs; 0: never.
   std::chrono::milliseconds interval{0};
   std::function<void(std::int32_t pid)> on_interval;

@@ -21,6 +21,9 @@ void Session::on_child_executed(std::int32_t pid) {
 }
 
 void Session::on_child_exiting(const Event& event) {
+  if (options_.on_child_exit) {
+    options_.on_child_exit(event.value, event.thread);
+  }
   look_at_child(event.value, event.thread, true);
   process_.resume(event.thread);
 }

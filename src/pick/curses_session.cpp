@@ -13,6 +13,7 @@
 #include <langinfo.h>
 #include <ncurses.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,14 @@ namespace {
 constexpr short pair_accent = 1;
 constexpr short pair_warning = 2;
 constexpr int escape_delay_ms = 50;  // a lone Esc is one after that long
+
+// Set by SIGCONT. SIGTSTP is in ncurses' hands, which give the terminal back; of SIGSTOP nobody is
+// told before.
+volatile std::sig_atomic_t was_continued = 0;
+
+void note_continued(int) {
+  was_continued = 1;
+}
 
 bool like_xterm(std::string_view name) {
   static constexpr std::array<std::string_view, 16> families{"xterm",
@@ -215,6 +224,12 @@ CursesSession::CursesSession(
   if (screen_ == nullptr) {
     return;
   }
+  was_continued = 0;
+
+  struct sigaction action {};
+
+  action.sa_handler = note_continued;
+  ::sigaction(SIGCONT, &action, &old_continue_);
   set_escdelay(escape_delay_ms);
   ::raw();  // Ctrl-C is a key here: the terminal must be given back first
   ::noecho();
@@ -232,7 +247,10 @@ CursesSession::CursesSession(
 
 CursesSession::~CursesSession() {
   if (screen_ != nullptr) {
-    ::endwin();
+    ::sigaction(SIGCONT, &old_continue_, nullptr);
+    if (has_terminal()) {  // else it is the shell's, and its modes are not ours to set
+      ::endwin();
+    }
     ::delscreen(screen_);
   }
   std::setlocale(LC_CTYPE, old_locale_.c_str());
@@ -243,7 +261,28 @@ Size CursesSession::size() const {
           static_cast<std::size_t>(std::max(getmaxx(stdscr), 1))};
 }
 
-void CursesSession::show(const Frame& frame) const {
+// Not that of a shell that runs us in its background. A terminal that is not ours to control tells
+// nothing.
+bool CursesSession::has_terminal() const {
+  const pid_t foreground = ::tcgetpgrp(input_);
+  return foreground < 0 || foreground == ::getpgrp();
+}
+
+bool CursesSession::must_redraw() {
+  if (was_continued != 0 || !has_terminal()) {
+    was_continued = 0;
+    lost_ = true;
+  }
+  return lost_ && has_terminal();
+}
+
+void CursesSession::show(const Frame& frame) {
+  if (must_redraw()) {
+    ::endwin();  // the next refresh takes the terminal anew and draws all of it
+    lost_ = false;
+  } else if (lost_) {
+    return;
+  }
   ::werase(stdscr);
   for (std::size_t row = 0; row < frame.lines.size(); ++row) {
     ::wmove(stdscr, static_cast<int>(row), 0);
@@ -259,7 +298,8 @@ void CursesSession::show(const Frame& frame) const {
 }
 
 bool CursesSession::wait(int milliseconds) const {
-  pollfd input{input_, POLLIN, 0};
+  // In the background what is typed is the shell's; to read it would stop us.
+  pollfd input{input_, static_cast<short>(has_terminal() ? POLLIN : 0), 0};
   return ::poll(&input, 1, milliseconds) <= 0 || (input.revents & (POLLHUP | POLLERR)) == 0;
 }
 
@@ -288,6 +328,9 @@ Key CursesSession::mouse_key(const Frame& frame) {
 }
 
 Key CursesSession::key(const Frame& frame) {
+  if (!has_terminal()) {
+    return {};
+  }
   wint_t character = 0;
   const int kind = ::wget_wch(stdscr, &character);
   if (kind == ERR) {

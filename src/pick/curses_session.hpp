@@ -3,6 +3,7 @@
 
 #include "pick/frame.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -28,7 +29,12 @@ class CursesSession {
   bool unicode() const { return unicode_; }
 
   Size size() const;
-  void show(const Frame& frame) const;
+  /// Draws what has changed, or all where somebody else may have drawn meanwhile. Nothing while a
+  /// shell has the terminal: after SIGSTOP and SIGCONT we run in its background.
+  void show(const Frame& frame);
+  /// We were stopped, or were in the background, and have the terminal again: what stands there is
+  /// no longer known, show() is due.
+  bool must_redraw();
 
   /// The next key, Kind::none if there is none yet. `row` of clicks counts from the frame's first
   /// row.
@@ -39,9 +45,14 @@ class CursesSession {
 
  private:
   Key mouse_key(const Frame& frame);
+  bool has_terminal() const;
 
   screen* screen_ = nullptr;
   int input_ = -1;
+  bool lost_ = false;  // others have drawn, or have set the terminal's modes
+
+  struct sigaction old_continue_ {};
+
   bool color_, unicode_;
   std::string old_locale_;
   std::size_t last_click_row_ = static_cast<std::size_t>(-1);

@@ -121,10 +121,10 @@ class Loop {
   // All keys that are there; a screen is drawn for the last of them.
   Outcome take_keys(bool& changed) {
     const int tick_ms = options_.python && picker_.unknown_python() ? 0 : 100;
-    changed = false;
     if (!session_.wait(tick_ms)) {
       return Outcome::cancelled;
     }
+    changed = session_.must_redraw();
     constexpr int at_once = 1000;
     for (int i = 0; i < at_once; ++i) {
       const Key key = session_.key(frame_);

@@ -31,6 +31,7 @@ std::string bindings_json(const Trace& trace,
     put_bytes(row, "symbol", binding.symbol);
     put_text(row, "version", binding.version);
     row["provider"] = id_or_null(summary, binding.provider);
+    row["expected"] = id_or_null(summary, binding.expected);
     row["promised"] = id_or_null(summary, binding.promised);
     row["interposed"] = binding.interposed;
     put_text(row, "usual", binding.usual);

@@ -168,7 +168,13 @@ class BindingsText {
   std::string rows() const {
     std::string out = shown_.empty() ? "" : title("function, and whose it is");
     for (const Binding* binding : shown_) {
-      std::string note = binding->bound ? "" : "  not called so far";
+      const bool other = !binding->bound && binding->expected != binding->promised;
+      std::string note = binding->bound ? ""
+                         : other        ? "  would be: not called so far"
+                                        : "  not called so far";
+      if (other && binding->promised) {
+        note += fmt::format("  promised: {}", name(binding->promised));
+      }
       if (binding->interposed) {
         note += fmt::format("  promised: {}{}",
                             name(binding->promised),
@@ -179,7 +185,7 @@ class BindingsText {
                                   : "  called by " + names_(binding->object);
       out += fmt::format("  {}  {}{}{}\n",
                          pad_right(symbol_of(*binding), object_columns),
-                         binding->bound ? name(binding->provider) : name(binding->promised),
+                         binding->bound ? name(binding->provider) : name(binding->expected),
                          who,
                          note);
     }

@@ -68,6 +68,7 @@ Json memory_part(const Stat& stat) {
   out["dirty"] = stat.memory ? Json(stat.memory->total().dirty) : Json(nullptr);
   out["virtual"] = or_null(stat.virtual_);
   out["by_class"] = classes_json(stat.memory);
+  out["before"] = memory_json(stat.memory_before);
   return out;
 }
 
@@ -131,6 +132,14 @@ Json threads_part(const Stat& stat) {
 Json children_part(const Stat& stat) {
   Json out = Json::object();
   out["started"] = stat.children_born;
+  out["largest"] = nullptr;
+  if (stat.child_peaks.peak) {
+    Json& largest = out["largest"] = Json::object();
+    largest["pid"] = stat.child_peaks.pid;
+    put_text(largest, "name", stat.child_peaks.name);
+    largest["peak"] = *stat.child_peaks.peak;
+  }
+  out["not_seen"] = stat.child_peaks.not_seen;
   out["left"] = objects_of(stat.children, [](Json& one, const ChildProcess& child) {
     one["pid"] = child.pid;
     one["parent"] = child.parent;
@@ -185,6 +194,7 @@ Json budgets_part(const std::vector<Budget>& budgets) {
     one["value"] = or_null(budget.value);
     one["ok"] = budget.ok;
     put_text(one, "text", budget.text);
+    put_text(one, "remark", budget.remark);
   });
 }
 
@@ -315,10 +325,15 @@ std::string budgets_junit(const Stat& stat) {
     const std::string head = fmt::format("  <testcase classname=\"tracso.stat\" name=\"{} {}\"",
                                          xml(budget.name),
                                          xml(budget.limit));
-    out += budget.ok
-               ? head + "/>\n"
-               : fmt::format(
-                     "{}>\n    <failure message=\"{}\"/>\n  </testcase>\n", head, xml(budget.text));
+    std::string inner;
+    if (!budget.ok) {
+      inner += fmt::format("    <failure message=\"{}\"/>\n", xml(budget.text));
+    }
+    if (!budget.remark.empty()) {
+      inner += fmt::format("    <system-out>{}</system-out>\n",
+                           xml(fmt::format("{}; {}", budget.text, budget.remark)));
+    }
+    out += inner.empty() ? head + "/>\n" : head + ">\n" + inner + "  </testcase>\n";
   }
   return out + "</testsuite>\n";
 }

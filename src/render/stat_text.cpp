@@ -1,5 +1,6 @@
 #include "render/stat_text.hpp"
 
+#include "analysis/descriptor_groups.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/attribution_text.hpp"
@@ -60,10 +61,12 @@ class StatReport {
   void header();
   void notices();
   void memory();
+  void memory_change();
   void samples();
   void used();
   void libraries();
   void descriptors();
+  void descriptor_list(const std::vector<Descriptor>& descriptors, std::string_view label);
   void threads();
   void children();
   void tree();
@@ -149,6 +152,35 @@ void StatReport::memory() {
     }
   }
   line("", fmt::format("dirty {} ({})", size_text(stat_.memory->total().dirty), join(parts, ", ")));
+  memory_change();
+}
+
+std::string signed_size(std::uint64_t before, std::uint64_t after) {
+  return (after < before ? "-" : "+") + size_text(after < before ? before - after : after - before);
+}
+
+// Between the two looks of --for.
+void StatReport::memory_change() {
+  if (!stat_.memory_before) {
+    return;
+  }
+  const MemoryUse before = stat_.memory_before->total();
+  const MemoryUse after = stat_.memory->total();
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < memory_class_count; ++i) {
+    const std::uint64_t was = stat_.memory_before->uses[i].private_bytes;
+    const std::uint64_t is = stat_.memory->uses[i].private_bytes;
+    if (was != is) {
+      parts.push_back(fmt::format(
+          "{} {}", memory_class_name(static_cast<MemoryClass>(i)), signed_size(was, is)));
+    }
+  }
+  line("",
+       fmt::format("in {} resident {}, private {}{}",
+                   seconds_text(stat_.wall_ns.value_or(0)),
+                   signed_size(before.resident, after.resident),
+                   signed_size(before.private_bytes, after.private_bytes),
+                   parts.empty() ? "" : " (" + join(parts, ", ") + ")"));
 }
 
 // One cell for each interval, its height the peak of it.
@@ -270,18 +302,34 @@ void StatReport::descriptors() {
   line("fds",
        is_one_look() ? fmt::format("{} open", change.after)
                      : change_text(change.before, change.after));
-  const auto list = [&](const std::vector<Descriptor>& descriptors, std::string_view label) {
-    const std::size_t shown =
-        options_.limit_libraries == 0 ? descriptors.size() : std::min(descriptors.size(), listed);
-    for (std::size_t i = 0; i < shown; ++i) {
-      line("", fmt::format("{} {}", label, descriptor_phrase(descriptors[i])));
+  descriptor_list(change.opened, "opened");
+  descriptor_list(change.closed, "closed");
+}
+
+// Each by itself where they are few; else what is open how often.
+void StatReport::descriptor_list(const std::vector<Descriptor>& descriptors,
+                                 std::string_view label) {
+  if (options_.limit_libraries == 0 || descriptors.size() <= listed) {
+    for (const Descriptor& one : descriptors) {
+      line("", fmt::format("{} {}", label, descriptor_phrase(one)));
     }
-    if (shown < descriptors.size()) {
-      line("", fmt::format("{} {} more: --json, --limit 0", label, descriptors.size() - shown));
-    }
-  };
-  list(change.opened, "opened");
-  list(change.closed, "closed");
+    return;
+  }
+  const auto groups = group_descriptors(descriptors);
+  std::size_t untold = descriptors.size();
+  for (std::size_t i = 0; i < std::min(groups.size(), listed); ++i) {
+    const DescriptorGroup& group = groups[i];
+    untold -= group.fds.size();
+    line("",
+         fmt::format("{} {}",
+                     label,
+                     group.fds.size() == 1 ? descriptor_phrase(*group.first)
+                                           : printable(group_phrase(group))));
+  }
+  line(
+      "",
+      fmt::format(
+          "{} {}--limit 0 lists each", label, untold == 0 ? "" : fmt::format("{} more; ", untold)));
 }
 
 void StatReport::threads() {
@@ -311,12 +359,18 @@ void StatReport::children() {
   const auto orphans = std::count_if(stat_.children.begin(),
                                      stat_.children.end(),
                                      [](const ChildProcess& child) { return child.orphan; });
+  const ChildPeaks& peaks = stat_.child_peaks;
+  const std::string largest =
+      peaks.peak
+          ? fmt::format(", largest peak {} ({})", size_text(*peaks.peak), printable(peaks.name))
+          : "";
   line("children",
-       fmt::format("{}{}, zombies {}, orphans {}",
+       fmt::format("{}{}, zombies {}, orphans {}{}",
                    stat_.children.size(),
                    stat_.command ? fmt::format(" left of {} started", stat_.children_born) : "",
                    zombies,
-                   orphans));
+                   orphans,
+                   largest));
   for (std::size_t i = 0; i < stat_.children.size() && i < listed; ++i) {
     const ChildProcess& child = stat_.children[i];
     line("",
@@ -383,11 +437,12 @@ void StatReport::budgets() {
   for (std::size_t i = 0; i < stat_.budgets.size(); ++i) {
     const Budget& budget = stat_.budgets[i];
     line(i == 0 ? "budgets" : "",
-         fmt::format(" {}{}: {}",
+         fmt::format(" {}{}: {}{}",
                      budget.name,
                      // of leaks none is ever allowed
                      budget.name.starts_with("no-leaks") ? "" : " " + printable(budget.limit),
-                     printable(budget.text)),
+                     printable(budget.text),
+                     budget.remark.empty() ? "" : "; " + printable(budget.remark)),
          budget.ok ? "ok    " : "FAILED",
          budget.ok ? Style::green : Style::red);
   }

@@ -31,6 +31,7 @@ class WhyText {
 
   void facts(const WhyMatch& match);
   void fact(std::string_view label, const std::string& text, Style style = Style::plain);
+  void in_children(const std::string& path);
   void loaded(NodeId node);
   void chains(std::string_view title, const Chains& chains, bool cut);
   void chain(const std::vector<EdgeId>& chain);
@@ -102,7 +103,25 @@ void WhyText::facts(const WhyMatch& match) {
   if (match.restart_would_load && *match.restart_would_load != path) {
     fact("restart", "a restart would load " + *match.restart_would_load, Style::yellow);
   }
+  in_children(path);
   loaded(match.node);
+}
+
+// With --children --run: whose it was, where the command itself had it not.
+void WhyText::in_children(const std::string& path) {
+  constexpr std::size_t most = 3;
+  std::size_t found = 0;
+  for (const ChildInfo& child : trace_.children) {
+    if (std::find(child.beyond.begin(), child.beyond.end(), path) == child.beyond.end()) {
+      continue;
+    }
+    if (++found <= most) {
+      fact(found == 1 ? "in child" : "", fmt::format("{} {}", child.pid, child.command));
+    }
+  }
+  if (found > most) {
+    fact("", fmt::format("and {} more", found - most));
+  }
 }
 
 // When it came and by which imports: only --run saw that.

@@ -105,6 +105,30 @@ TEST_CASE("bindings: what has not been called is named, until it is bound at onc
   CHECK(binding(asked("--bindings", eager.pid()), "program", "idle").at("bound") == true);
 }
 
+TEST_CASE("bindings: of a function not called yet it is said whom the loader would take",
+          "[live][bindings]") {
+  const Lab lab;
+  lab.shop.write("hook.c", "int idle(void){return 9;}\n");
+  REQUIRE(lab.shop.run("gcc -shared -fPIC hook.c -Wl,-soname,libhook.so -o libhook.so"));
+  Child child({lab.shop.path("program")}, {"LD_PRELOAD=" + lab.shop.path("libhook.so")});
+  REQUIRE(child.line());
+  const auto waiting = binding(asked("--bindings", child.pid()), "program", "idle");
+  CHECK(waiting.at("bound") == false);
+  CHECK(waiting.at("expected") == "libhook.so");
+  CHECK(waiting.at("promised") == "libidle.so");
+  CHECK(waiting.at("interposed") == false);
+  const auto text = run_tracso({"--bindings=idle", std::to_string(child.pid())});
+  INFO(text.out);
+  CHECK(contains(text.out, "  libhook.so  "));
+  CHECK(contains(text.out, "would be: not called so far  promised: libidle.so"));
+  Child plain({lab.shop.path("program")});
+  REQUIRE(plain.line());
+  CHECK(binding(asked("--bindings", plain.pid()), "program", "idle").at("expected") ==
+        "libidle.so");
+  CHECK_FALSE(
+      contains(run_tracso({"--bindings=idle", std::to_string(plain.pid())}).out, "would be"));
+}
+
 TEST_CASE("bindings: one library, one function, and a name that is none", "[live][bindings]") {
   const Lab lab;
   Child child({lab.shop.path("program")});

@@ -33,6 +33,26 @@ constexpr const char* pin_to_one =
 
 }  // namespace
 
+TEST_CASE("rules: an empty element of LD_LIBRARY_PATH is the current directory",
+          "[live][findings]") {
+  const auto found = [](const std::string& path) {
+    Child child(
+        {"/usr/bin/python3", "-c", "import sys; print('ready', flush=True); sys.stdin.read()"},
+        {"LD_LIBRARY_PATH=" + path});
+    REQUIRE(child.line() == "ready");
+    const auto ran = run_tracso({"--findings", std::to_string(child.pid())});
+    INFO(ran.out << ran.err);
+    CHECK(ran.status == 0);
+    return contains(ran.out, "LD_LIBRARY_PATH makes the loader look in the current directory");
+  };
+  CHECK(found("/nowhere:"));
+  CHECK(found(":/nowhere"));
+  CHECK(found("./lib"));
+  CHECK_FALSE(found("/nowhere"));
+  CHECK_FALSE(found("$ORIGIN/../lib"));
+  CHECK_FALSE(found(""));
+}
+
 TEST_CASE("findings: what Python writes into os.environ comes too late for the loader",
           "[live][findings]") {
   const std::string set = "import os; os.environ['LD_LIBRARY_PATH']='/late'; ";

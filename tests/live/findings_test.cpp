@@ -92,6 +92,19 @@ TEST_CASE("findings: gates fail with what they found, and the document stays who
   CHECK(run_tracso({"--fail-on", "nonsense", scenario.pid()}).status == 2);
 }
 
+TEST_CASE("findings: a gate that is kept says that the command failed", "[live][findings]") {
+  const auto run = [](const char* condition, const char* script) {
+    return run_tracso({"--fail-on", condition, "--run", "/bin/sh", "-c", script});
+  };
+  const auto failed = run("libs>500", "exit 3");
+  CHECK(failed.status == 0);
+  CHECK(contains(failed.err, "sh itself ended with 3, which no gate is about"));
+  CHECK(contains(run("libs>500", "kill -9 $$").err, "sh itself ended with SIGKILL"));
+  CHECK_FALSE(contains(run("libs>500", "true").err, "itself ended"));
+  CHECK_FALSE(contains(run("libs>0", "exit 3").err, "itself ended"));
+  CHECK_FALSE(contains(run_tracso({"--run", "/bin/sh", "-c", "exit 3"}).err, "itself ended"));
+}
+
 TEST_CASE("findings: every code explains itself", "[live][findings]") {
   const auto list = run_tracso({"--explain", "list"});
   CHECK(list.status == 0);

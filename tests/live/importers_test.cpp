@@ -119,6 +119,50 @@ TEST_CASE("importers: the document has the line that imported a module", "[live]
   }
 }
 
+TEST_CASE("importers: a module that sys.modules has without its package belongs to its folder",
+          "[live][importers]") {
+  const TemporaryFolder folder;
+  const std::string script = R"(
+import importlib.util, os, shutil, sys
+site = sys.argv[1] + '/site-packages'
+def load(folder):
+    os.makedirs(site + '/' + folder, exist_ok=True)
+    path = site + '/' + folder + '/' + os.path.basename(source)
+    shutil.copy(source, path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+for name, folder in (('_lsprof', 'made/inner'), ('_multibytecodec', 'beside')):
+    source = importlib.util.find_spec(name).origin
+    made = source if folder.startswith('made') else made
+    load(folder)
+open(site + '/made/__init__.py', 'w').close()
+os.mkdir(site + '/made_of-1.5.dist-info')
+with open(site + '/made_of-1.5.dist-info/METADATA', 'w') as file:
+    file.write('Name: made-of\nVersion: 1.5\n')
+with open(site + '/made_of-1.5.dist-info/RECORD', 'w') as file:
+    file.write('made/inner/' + os.path.basename(made) + ',,\n')
+print('ready', flush=True)
+sys.stdin.read()
+)";
+  Child child({"/usr/bin/python3", "-c", script, folder / ""});
+  REQUIRE(child.line() == "ready");
+  const auto all = document({std::to_string(child.pid())});
+  CHECK(distribution_of(all, "py:made.inner") == "made-of 1.5");
+  std::string packages;
+  for (const auto& one : all.at("packages")) {
+    packages += one.at("name").get<std::string>() + "\n";
+  }
+  INFO(packages);
+  const auto& modules = all.at("modules");  // as sys.modules has them
+  CHECK(std::any_of(modules.begin(), modules.end(), [](const nlohmann::json& one) {
+    return one.at("name") == "_lsprof";
+  }));
+  CHECK_FALSE(contains(packages, "py:_lsprof"));
+  CHECK(contains(packages, "py:_multibytecodec"));  // "beside" is no package
+}
+
 TEST_CASE("importers: --why says probably, with the distribution", "[live][importers]") {
   const Importing target("/usr/bin/python3");
   const auto why = run_tracso({"--why", target.library(), target.pid()});

@@ -73,6 +73,10 @@ bool has_library(const nlohmann::json& document, const std::string& part) {
   });
 }
 
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 bool has_notice(const nlohmann::json& document, const std::string& code) {
   const auto& notices = document.at("notices");
   return std::any_of(notices.begin(), notices.end(), [&](const nlohmann::json& notice) {
@@ -151,6 +155,27 @@ TEST_CASE("run children: a program that was replaced by another is told as that 
   REQUIRE(ran.result->children.size() == 1);
   CHECK(has_beyond(ran.result->children.front(), "_decimal"));
   CHECK(ran.result->children.front().command.find("import _decimal") != std::string::npos);
+}
+
+TEST_CASE("run children: --why says which of them had the library", "[live][run][children]") {
+  const TemporaryFolder state;
+  ProgramOptions options;
+  options.environment = {"TRACSO_NO_STATE=0", "XDG_STATE_HOME=" + state.path()};
+  const std::string child = python() + " -c 'import sqlite3'; true";
+  REQUIRE(run_tracso({"--run", "/bin/sh", "-c", child}, options).status == 0);
+  const ProgramRun none = run_tracso({"--why", "libsqlite3"}, options);
+  CHECK(none.status == 1);
+  INFO(none.err);
+  CHECK(says(none.err, "its child "));
+  CHECK(says(none.err, "import sqlite3) had /"));
+  CHECK(says(none.err, "hint: tracso --children --why libsqlite3 --run CMD"));
+  CHECK_FALSE(says(run_tracso({"--why", "libnowhere"}, options).err, "its child"));
+  const ProgramRun found =
+      run_tracso({"--children", "--why", "libsqlite3", "--run", "/bin/sh", "-c", child});
+  INFO(found.out);
+  CHECK(found.status == 0);
+  CHECK(says(found.out, "in child"));
+  CHECK(says(found.out, "import sqlite3"));
 }
 
 TEST_CASE("run children: threads of a child, and children of its threads",

@@ -152,6 +152,77 @@ TEST_CASE("stat cases: the peak of 300 MB is the command's, a large parent's is 
   CHECK(number(parsed(ran).at("memory").at("peak")) < 4 * megabyte);
 }
 
+TEST_CASE("stat cases: the peak of a child that ended stands beside the budget of its parent",
+          "[live][stat]") {
+  const Lab lab;
+  const std::string script = lab.program() + " dirty=64; true";
+  const std::string file = lab.shop.path("junit.xml");
+  const auto budget = [&](std::vector<std::string> ours) {
+    ours.insert(ours.begin(), {"stat", "--max-peak", "20M"});
+    ours.insert(ours.end(), {"/bin/sh", "-c", script});
+    return run_tracso(ours);
+  };
+  const ProgramRun text = budget({"--junit", file});
+  CHECK(text.status == 0);
+  INFO(text.out);
+  CHECK(contains(text.out, "1 child ended; the largest, subject ("));
+  CHECK(contains(text.out, "which is not in this: --children"));
+  CHECK(contains(read_file(file), "<system-out>"));
+  const Json all = parsed(budget({"--json"}));
+  CHECK(number(all.at("children").at("largest").at("peak")) >= 64 * megabyte);
+  CHECK(all.at("children").at("largest").at("name") == "subject");
+  CHECK(all.at("children").at("not_seen") == 0);
+  CHECK(all.at("budgets")[0].at("remark").is_string());
+  CHECK(number(all.at("budgets")[0].at("value")) < 20 * megabyte);
+  const Json of_tree = parsed(budget({"--json", "--children"}), 1);
+  CHECK(number(of_tree.at("budgets")[0].at("value")) >= 64 * megabyte);
+  const std::string failed = budget({"--children"}).err;
+  CHECK(contains(failed, "failed: max-peak 20M: 6"));
+  CHECK(contains(failed, "; reached by subject ("));
+  const ProgramRun small =
+      run_tracso({"stat", "--max-peak", "200M", lab.program(), "dirty=32", "thread-forks"});
+  CHECK_FALSE(contains(small.out, "which is not in this"));
+}
+
+TEST_CASE("stat cases: two looks tell what memory grew in between", "[live][stat]") {
+  const Lab lab;
+  Child child({"/usr/bin/python3",
+               "-c",
+               "import time\nkeep = []\nprint('ready', flush=True)\n"
+               "while len(keep) < 4000: keep.append(bytearray(65536)); time.sleep(0.005)"});
+  REQUIRE(child.line() == "ready");
+  const Json memory = look(child, {"--for", "0.6"}).at("memory");
+  const auto grew = [&](const char* what) {
+    return number(memory.at(what)) - number(memory.at("before").at(what));
+  };
+  CHECK(grew("private") >= megabyte);
+  CHECK(number(memory.at("final")) - number(memory.at("before").at("resident")) >= megabyte);
+  CHECK(memory.at("by_class").at("heap").at("private") >
+        memory.at("before").at("by_class").at("heap").at("private"));
+  CHECK(look(child).at("memory").at("before").is_null());
+  const ProgramRun text = run_tracso({"stat", "-p", std::to_string(child.pid()), "--for", "0.3"});
+  CHECK(contains(text.out, " s resident +"));
+  CHECK(contains(text.out, "heap +"));
+}
+
+TEST_CASE("stat cases: many descriptors are grouped by what they are open on", "[live][stat]") {
+  const auto run = [](std::vector<std::string> ours) {
+    ours.insert(ours.begin(), "stat");
+    const std::vector<std::string> command{"/usr/bin/python3",
+                                           "-c",
+                                           "import os\nkeep = [open('/etc/passwd') for _ in range("
+                                           "30)] + [os.pipe() for _ in range(10)]\nos._exit(0)"};
+    ours.insert(ours.end(), command.begin(), command.end());
+    return run_tracso(ours).out;
+  };
+  const std::string text = run({});
+  INFO(text);
+  CHECK(contains(text, "opened 30 x /etc/passwd"));
+  CHECK(contains(text, "opened 20 x pipe"));
+  CHECK(contains(text, "opened --limit 0 lists each"));
+  CHECK_FALSE(contains(run({"--limit", "0"}), " x /etc/passwd"));
+}
+
 TEST_CASE("stat cases: one number, another file: one opened, one more than before",
           "[live][stat]") {
   const Lab lab;

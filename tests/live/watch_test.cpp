@@ -16,7 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -138,6 +140,53 @@ TEST_CASE("watch: full screen on a terminal, q ends it", "[live][watch]") {
   REQUIRE(terminal.wait_for("descriptor-opened"));
   terminal.type("q");
   CHECK(terminal.finish() == 0);
+}
+
+TEST_CASE(
+    "watch: stopped and continued behind its back it leaves the shell its terminal, and draws "
+    "all of it in the foreground",
+    "[live][watch]") {
+  Child child({"/usr/bin/python3", "-c", busy});
+  REQUIRE(child.line() == "ready");
+  const TemporaryFolder folder;
+  const std::string stream = folder / "stream", number = folder / "pid";
+  PtyProgram shell({"/bin/bash", "--norc", "--noprofile", "-i"},
+                   {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "TRACSO_NO_STATE=1"});
+  shell.type("sh -c 'echo $$ >" + number + "; exec " + std::string(tracso_binary()) + " watch " +
+             std::to_string(child.pid()) + " --interval 0.1 --stream " + stream + "'\n");
+  REQUIRE(shell.wait_for("resident"));
+  REQUIRE(shell.wait_for("descriptor-opened"));
+  const pid_t pid = std::stoi(read_file(number));
+  REQUIRE(::kill(pid, SIGSTOP) == 0);
+  REQUIRE(shell.wait_for("Stopped"));
+  const auto looks = [&] {
+    const std::string text = read_file(stream);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto look_on = [&] {
+    const auto wanted = looks() + 20;
+    for (int i = 0; i < 600 && looks() < wanted; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    REQUIRE(looks() >= wanted);
+  };
+  REQUIRE(::kill(pid, SIGCONT) == 0);
+  look_on();  // what it was about to write when it was stopped has come
+  shell.type("echo fir''st\n");
+  REQUIRE(shell.wait_for("first"));
+  const std::size_t before = shell.output().size();
+  look_on();
+  shell.type("echo wo''rd\n");
+  REQUIRE(shell.wait_for("word"));
+  INFO(shell.output().substr(before));
+  CHECK_FALSE(contains(shell.output().substr(before), "resident"));
+  CHECK_FALSE(contains(shell.output().substr(before), "descriptor"));
+  shell.type("fg\n");
+  CHECK(shell.wait_for("resident"));
+  shell.type("q");
+  CHECK(shell.wait_for("too few looks"));
+  shell.type("exit 7\n");
+  CHECK(shell.finish() == 7);
 }
 
 TEST_CASE("watch: no word of the screen is cut where it could stand on the next line",

@@ -171,6 +171,14 @@ TEST_CASE("as child: a script stands for its interpreter", "[live][who]") {
                  "no-such-program, which is not found in the PATH"));
   CHECK(contains(program(shop.path("nameless")).at("problem"), "names no interpreter"));
   CHECK(contains(program(shop.path("windows")).at("problem"), "for /bin/sh\r, which is not found"));
+  shop.write("plain", "#!/bin/sh\ntrue\n");
+  shop.write("through", "#!" + shop.path("plain") + "\n");
+  REQUIRE(
+      shop.run("chmod -x plain; chmod +x through; cp /bin/true elf; chmod -x elf; mkdir folder"));
+  CHECK(contains(program(shop.path("plain")).at("problem"), "it is not executable"));
+  CHECK(contains(program(shop.path("elf")).at("problem"), "it is not executable"));
+  CHECK(contains(program(shop.path("through")).at("problem"), "plain: it is not executable"));
+  CHECK(contains(program(shop.path("folder")).at("problem"), "it is no regular file"));
   const ProgramRun windows = run_tracso({shop.path("windows")});
   CHECK(contains(windows.err, "it is a script"));
   CHECK(contains(windows.err, "ends in \\r, which is a part of the interpreter's name"));

@@ -110,6 +110,57 @@ TEST_CASE("budgets: a leak counts only if every run has it", "[compare][budgets]
   CHECK_FALSE(check_limits(no_leaks_of_fds(), {}, all, last).front().ok);
 }
 
+TEST_CASE("budgets: many leaked descriptors are told by what they are open on",
+          "[compare][budgets]") {
+  Stat stat;
+  stat.threads = {{1, "main"}};
+  stat.descriptors = DescriptorChange{};
+  auto& leaked = stat.descriptors->leaked;
+  for (std::int32_t fd = 3; fd < 42; ++fd) {
+    leaked.push_back(open_on(fd, "/etc/hostname"));
+    Descriptor pipe = open_on(fd + 100, "pipe:[" + std::to_string(fd) + "]");
+    pipe.kind = DescriptorKind::pipe;
+    leaked.push_back(pipe);
+    Descriptor tcp = open_on(fd + 200, "10.0.0.2:" + std::to_string(fd) + " -> 10.0.0.9:5432");
+    tcp.kind = DescriptorKind::tcp;
+    leaked.push_back(tcp);
+  }
+  leaked.push_back(open_on(900, "/one"));
+  leaked.push_back(open_on(901, "/etc/hostname"));
+  Limits limits;
+  limits.no_leaks.fds = true;
+  const std::vector<LeakCounts> runs{leaks_of(stat)};
+  const auto budgets = check_limits(limits, figures_of(stat), runs, stat);
+  REQUIRE(budgets.size() == 1);
+  CHECK(budgets[0].text ==
+        "119 left over: 40 x /etc/hostname, 39 x pipe, 39 x tcp -> 10.0.0.9:5432, /one (fd 900)");
+}
+
+TEST_CASE("budgets: the peak of a child is no part of its parent's, but of the tree's",
+          "[compare][budgets]") {
+  Stat stat;
+  stat.threads = {{1, "sh"}};
+  stat.peak = megabyte;
+  stat.child_peaks = {2, 1, 200 * megabyte, 42, "python3"};
+  Limits limits;
+  limits.most = {{"peak", 20 * megabyte, "20M"}};
+  const auto check = [&] {
+    const std::vector<LeakCounts> runs{leaks_of(stat)};
+    return check_limits(limits, figures_of(stat), runs, stat).front();
+  };
+  CHECK(check().ok);
+  CHECK(check().remark ==
+        "2 children ended; the largest, python3 (42), reached 200.0 MB, which is not in this: "
+        "--children; what 1 child reached was not seen");
+  stat.tree = TreeTotals{};
+  CHECK_FALSE(check().ok);
+  CHECK(check().value == 200 * megabyte);
+  CHECK(check().remark.starts_with("reached by python3 (42)"));
+  stat.child_peaks = {2, 0, megabyte / 2, 42, "python3"};
+  CHECK(check().value == megabyte);
+  CHECK(check().remark.empty());
+}
+
 TEST_CASE("budgets: a figure at its limit is kept, one that is not known is not",
           "[compare][budgets]") {
   Limits limits;
