@@ -12,7 +12,8 @@
 // in that place.
 //
 // Otherwise nothing is kept between two readings but where the runtime lies, the hash of
-// "__name__", and which code objects are importlib's: these live as long as the interpreter.
+// "__name__", and which code objects are importlib's, as long as there was but one interpreter:
+// these live as long as the program.
 
 #include "python/import_stack.hpp"
 
@@ -117,6 +118,12 @@ void ImportStack::suppose(const CodeFacts& facts) {
   }
 }
 
+// Each interpreter has an importlib of its own, which goes with it; the first one goes with the
+// program.
+bool ImportStack::is_only_interpreter() {
+  return interpreter_states(objects_, runtime_).size() == 1;
+}
+
 // Of importlib's code it is enough that it consists of the same parts, and where the thread must
 // not wait that it was there before: nothing frees it.
 ImportStack::Code ImportStack::known_code(std::uint64_t code) {
@@ -141,7 +148,8 @@ ImportStack::Code ImportStack::read_code(std::uint64_t code) {
   if (function) {
     facts->role = frame_role(*file, *function);
     facts->file = *file;
-    facts->lasts = facts->role >= FrameRole::machinery && file->starts_with("<frozen importlib._");
+    facts->lasts = facts->role >= FrameRole::machinery &&
+                   file->starts_with("<frozen importlib._") && is_only_interpreter();
   }
   return facts;
 }

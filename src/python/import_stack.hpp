@@ -54,7 +54,7 @@ class ImportStack {
     std::string file;
     Parts parts{};
     Evidence evidence;
-    bool lasts = false;  // importlib's: it lives as long as the interpreter
+    bool lasts = false;  // importlib's of the only interpreter: it lives as long as the program
   };
 
   using Code = std::shared_ptr<const CodeFacts>;
@@ -79,6 +79,7 @@ class ImportStack {
   void suppose(const CodeFacts& facts);
   Parts parts_of(std::uint64_t code);
   bool is_code(std::uint64_t object);
+  bool is_only_interpreter();
   Code read_code(std::uint64_t code);
   std::vector<FrameRole> read_roles();
   void read_local(Call& call);

@@ -259,3 +259,53 @@ for number in range(24):
     CHECK(watch.is_complete());
   }
 }
+
+// An interpreter takes its importlib along, and other code gets the place.
+TEST_CASE("import chain: what an interpreter that has ended left behind is not its importlib",
+          "[live][python][chain]") {
+  const test::Workshop workshop;
+  constexpr int count = 60;
+  for (int i = 0; i < count; ++i) {
+    test::write_opener(workshop, fmt::format("m{}.py", i), fmt::format("tag-{:02}", i));
+  }
+  workshop.write("main.py", R"(import os, sys
+folder = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, folder)
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+for number in range(60):
+    source = "\n" * (number % 5) + "import m%d\n" % number
+    if number % 3 == 0:
+        __import__("m%d" % number)
+    elif number % 3 == 1:
+        exec(compile(source, folder + "/text%d" % number, "exec"), {"__name__": "text%d" % number})
+    else:
+        inner = interpreters.create()
+        try:
+            interpreters.run_string(inner, "import sys; sys.path.insert(0, %r)\n%s" % (folder, source))
+        except Exception:
+            pass
+        finally:
+            interpreters.destroy(inner)
+)");
+  for (const auto& python : test::pythons()) {
+    INFO(python.label);
+    test::LoadWatch watch(workshop, {python.program, workshop.path("main.py")});
+    int seen = 0;
+    while (const auto load = watch.next()) {
+      if (!load->name.starts_with("tag-")) {
+        continue;
+      }
+      const auto words = test::in_words(load->glance, workshop.path(""));
+      CAPTURE(load->name, words);
+      CHECK(words == test::in_words(load->steps, workshop.path("")));
+      const int number = std::stoi(load->name.substr(4));
+      CHECK(words.find(fmt::format("m{}.py:3", number)) != std::string::npos);
+      ++seen;
+    }
+    CHECK(seen >= 2 * count / 3);  // some releases open nothing in an inner one
+    CHECK(watch.is_complete());
+  }
+}
