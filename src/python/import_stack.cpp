@@ -149,7 +149,7 @@ ImportStack::Code ImportStack::read_code(std::uint64_t code) {
     facts->role = frame_role(*file, *function);
     facts->file = *file;
     facts->lasts = facts->role >= FrameRole::machinery &&
-                   file->starts_with("<frozen importlib._") && is_only_interpreter();
+                   file->starts_with("<frozen importlib._") && !runs_ && is_only_interpreter();
   }
   return facts;
 }
@@ -328,7 +328,9 @@ ImportStep ImportStack::step_of(const PlannedStep& planned) {
 
 void ImportStack::prepare(ThreadKey thread) {
   learn_names();
+  runs_ = true;
   chain(thread);
+  runs_ = false;
 }
 
 void ImportStack::tidy() {

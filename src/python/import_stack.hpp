@@ -25,7 +25,7 @@ class ImportStack {
       : memory_(memory), objects_(memory, layout), runtime_(runtime) {}
 
   /// Reads ahead of the first chain what all of them need, and what it may find of that thread, in
-  /// a process that may run meanwhile: nothing of it is used unasked.
+  /// a process that may run meanwhile: nothing of it is used without being compared.
   void prepare(ThreadKey thread);
 
   /// Begins a new reading with what the last one asked for. To be called before each chain.
@@ -98,6 +98,7 @@ class ImportStack {
   std::uint64_t code_type_ = 0;
   bool names_learnt_ = false;
   std::unordered_map<std::uint64_t, Code> importlib_;  // by address
+  bool runs_ = false;                                  // the process, while it is read
   bool supposes_ = false;
   // Of the last reading, or of the one under way; outermost first.
   std::vector<Call> calls_;
