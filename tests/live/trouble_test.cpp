@@ -25,6 +25,7 @@ void check_error(const ProgramRun& ran, int status, const std::string& says) {
   CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') <= 3);
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which reads /proc itself
 TEST_CASE("trouble: without /proc it says so, and how to have it", "[live][trouble]") {
   if (run_program({"unshare", "-m", "mount", "-t", "tmpfs", "none", "/proc"}).status != 0) {
     WARN("NOT TRIED: no mount namespaces here");
@@ -63,6 +64,7 @@ TEST_CASE("trouble: without /proc it says so, and how to have it", "[live][troub
     CHECK(contains(calls.err, hint));
   }
 }
+#endif
 
 TEST_CASE("trouble: no such process is exit 3", "[live][trouble]") {
   check_error(run_tracso({"4194303"}), 3, "no such process");
