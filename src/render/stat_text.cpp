@@ -1,10 +1,9 @@
 #include "render/stat_text.hpp"
 
-#include "analysis/descriptor_groups.hpp"
 #include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "render/attribution_text.hpp"
-#include "render/descriptor_words.hpp"
+#include "render/stat_report.hpp"
 #include "render/text/columns.hpp"
 #include "render/text/sparkline.hpp"
 #include "render/text/wrap.hpp"
@@ -17,72 +16,35 @@
 namespace tracso {
 namespace {
 
-constexpr std::size_t listed = 12;
-
 std::string seconds_text(std::int64_t ns) {
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 
-class StatReport {
- public:
-  StatReport(const RenderOptions& options, const Stat& stat) : options_(options), stat_(stat) {}
+std::string signed_size(std::uint64_t before, std::uint64_t after) {
+  return (after < before ? "-" : "+") + size_text(after < before ? before - after : after - before);
+}
 
-  std::string text() {
-    header();
-    notices();
-    memory();
-    samples();
-    used();
-    libraries();
-    if (stat_.attribution) {
-      out_ += attribution_text(options_, *stat_.attribution);
-    }
-    descriptors();
-    threads();
-    children();
-    tree();
-    activity();
-    runs();
-    budgets();
-    return std::move(out_);
+}  // namespace
+
+std::string StatReport::text() {
+  header();
+  notices();
+  memory();
+  samples();
+  used();
+  libraries();
+  if (stat_.attribution) {
+    out_ += attribution_text(options_, *stat_.attribution);
   }
-
- private:
-  // `lead` is plain text that stands before the rest in a colour of its own.
-  void line(std::string_view label,
-            const std::string& text,
-            std::string_view lead = "",
-            Style style = Style::plain) {
-    const WrapLook look{options_.width, label_columns + display_width(lead), label_columns};
-    out_ += paint(options_.color, Style::bold, pad_right(label, label_columns)) +
-            paint(options_.color && !lead.empty(), style, lead) + wrapped(text, look) + "\n";
-  }
-
-  void header();
-  void notices();
-  void memory();
-  void memory_change();
-  void samples();
-  void used();
-  void libraries();
-  void descriptors();
-  void descriptor_list(const std::vector<Descriptor>& descriptors, std::string_view label);
-  void threads();
-  void children();
-  void tree();
-  void activity();
-  void runs();
-  void budgets();
-  std::size_t heaviest_columns() const;
-
-  bool is_one_look() const { return !stat_.command && !stat_.wall_ns; }  // of a running process
-
-  std::string outcome() const;
-
-  const RenderOptions& options_;
-  const Stat& stat_;
-  std::string out_;
-};
+  descriptors();
+  threads();
+  children();
+  tree();
+  activity();
+  runs();
+  budgets();
+  return std::move(out_);
+}
 
 std::string StatReport::outcome() const {
   if (!stat_.command) {
@@ -153,10 +115,6 @@ void StatReport::memory() {
   }
   line("", fmt::format("dirty {} ({})", size_text(stat_.memory->total().dirty), join(parts, ", ")));
   memory_change();
-}
-
-std::string signed_size(std::uint64_t before, std::uint64_t after) {
-  return (after < before ? "-" : "+") + size_text(after < before ? before - after : after - before);
 }
 
 // Between the two looks of --for.
@@ -284,138 +242,6 @@ void StatReport::libraries() {
   }
 }
 
-std::string change_text(std::size_t before, std::size_t after) {
-  return before == after  ? fmt::format("{} -> {}", before, after)
-         : after > before ? fmt::format("{} -> {} (+{})", before, after, after - before)
-                          : fmt::format("{} -> {} (-{})", before, after, before - after);
-}
-
-void StatReport::descriptors() {
-  if (!stat_.descriptors) {
-    line("fds",
-         stat_.descriptor_count
-             ? fmt::format("{} open; what they are is not known", *stat_.descriptor_count)
-             : "not known");
-    return;
-  }
-  const DescriptorChange& change = *stat_.descriptors;
-  line("fds",
-       is_one_look() ? fmt::format("{} open", change.after)
-                     : change_text(change.before, change.after));
-  descriptor_list(change.opened, "opened");
-  descriptor_list(change.closed, "closed");
-}
-
-// Each by itself where they are few; else what is open how often.
-void StatReport::descriptor_list(const std::vector<Descriptor>& descriptors,
-                                 std::string_view label) {
-  if (options_.limit_libraries == 0 || descriptors.size() <= listed) {
-    for (const Descriptor& one : descriptors) {
-      line("", fmt::format("{} {}", label, descriptor_phrase(one)));
-    }
-    return;
-  }
-  const auto groups = group_descriptors(descriptors);
-  std::size_t untold = descriptors.size();
-  for (std::size_t i = 0; i < std::min(groups.size(), listed); ++i) {
-    const DescriptorGroup& group = groups[i];
-    untold -= group.fds.size();
-    line("",
-         fmt::format("{} {}",
-                     label,
-                     group.fds.size() == 1 ? descriptor_phrase(*group.first)
-                                           : printable(group_phrase(group))));
-  }
-  line(
-      "",
-      fmt::format(
-          "{} {}--limit 0 lists each", label, untold == 0 ? "" : fmt::format("{} more; ", untold)));
-}
-
-void StatReport::threads() {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < stat_.threads.size() && i < listed; ++i) {
-    names.push_back(printable(stat_.threads[i].name));
-  }
-  if (stat_.threads.size() > listed) {
-    names.push_back(fmt::format("{} more", stat_.threads.size() - listed));
-  }
-  if (stat_.threads.empty()) {  // a process has one at least
-    line("threads", "not known");
-    return;
-  }
-  line("threads",
-       fmt::format("{}   {}",
-                   stat_.threads_before == 0 || is_one_look()
-                       ? std::to_string(stat_.threads.size())
-                       : change_text(stat_.threads_before, stat_.threads.size()),
-                   join(names, ", ")));
-}
-
-void StatReport::children() {
-  const auto zombies = std::count_if(stat_.children.begin(),
-                                     stat_.children.end(),
-                                     [](const ChildProcess& child) { return child.state == 'Z'; });
-  const auto orphans = std::count_if(stat_.children.begin(),
-                                     stat_.children.end(),
-                                     [](const ChildProcess& child) { return child.orphan; });
-  const ChildPeaks& peaks = stat_.child_peaks;
-  const std::string largest =
-      peaks.peak
-          ? fmt::format(", largest peak {} ({})", size_text(*peaks.peak), printable(peaks.name))
-          : "";
-  line("children",
-       fmt::format("{}{}, zombies {}, orphans {}{}",
-                   stat_.children.size(),
-                   stat_.command ? fmt::format(" left of {} started", stat_.children_born) : "",
-                   zombies,
-                   orphans,
-                   largest));
-  for (std::size_t i = 0; i < stat_.children.size() && i < listed; ++i) {
-    const ChildProcess& child = stat_.children[i];
-    line("",
-         fmt::format("{} {} of {}{}{}",
-                     child.pid,
-                     printable(child.name),
-                     child.parent,
-                     child.state == 'Z' ? ", zombie"
-                     : child.orphan     ? ", orphan"
-                                        : "",
-                     child.resident ? ", " + size_text(*child.resident) + " resident" : ""));
-  }
-}
-
-void StatReport::tree() {
-  if (!stat_.tree) {
-    return;
-  }
-  const MemoryUse all = stat_.tree->memory.total();
-  line("tree",
-       fmt::format("{}   resident {}   private {}   dirty {}   fds {}   threads {}",
-                   counted(stat_.tree->processes, "process", "processes"),
-                   size_text(all.resident),
-                   size_text(all.private_bytes),
-                   size_text(all.dirty),
-                   stat_.tree->descriptors,
-                   stat_.tree->threads));
-}
-
-void StatReport::activity() {
-  const Activity& done = stat_.activity;
-  const auto count = [](const std::optional<std::uint64_t>& number) {
-    return number ? std::to_string(*number) : "-";
-  };
-  line("io",
-       fmt::format("read {}   written {}   from disk {}   to disk {}",
-                   size_or_dash(done.read_bytes),
-                   size_or_dash(done.written_bytes),
-                   size_or_dash(done.disk_read_bytes),
-                   size_or_dash(done.disk_written_bytes)));
-  line("switches",
-       fmt::format(
-           "{} voluntary, {} forced", count(done.voluntary_switches), count(done.forced_switches)));
-}
-
 void StatReport::runs() {
   if (stat_.runs.size() < 2) {
     return;
@@ -447,8 +273,6 @@ void StatReport::budgets() {
          budget.ok ? Style::green : Style::red);
   }
 }
-
-}  // namespace
 
 std::string stat_text(const RenderOptions& options, const Stat& stat) {
   return StatReport(options, stat).text();

@@ -275,11 +275,7 @@ TEST_CASE("stat cases: two megabytes read are two megabytes", "[live][stat]") {
 }
 
 TEST_CASE("stat cases: a zombie is no process with zeros", "[live][stat]") {
-  Child parent({"/usr/bin/python3",
-                "-c",
-                "import os, sys\np = os.fork()\nif p == 0: os._exit(0)\n"
-                "os.waitid(os.P_PID, p, os.WEXITED | os.WNOWAIT)\n"
-                "print(p, flush=True); sys.stdin.read()"});
+  Child parent(zombie_keeper());
   const auto zombie = parent.line();
   REQUIRE(zombie);
   const ProgramRun ran = run_tracso({"stat", "--json", "-p", *zombie});

@@ -104,11 +104,7 @@ TEST_CASE("who: what may not be looked at is said, and is no failure", "[live][w
 }
 
 TEST_CASE("as child: a process that has ended starts nothing", "[live][who]") {
-  Child parent({"/usr/bin/python3",
-                "-c",
-                "import os, sys\np = os.fork()\nif p == 0: os._exit(0)\n"
-                "os.waitid(os.P_PID, p, os.WEXITED | os.WNOWAIT)\n"
-                "print(p, flush=True); sys.stdin.read()"});
+  Child parent(zombie_keeper());
   const auto zombie = parent.line();
   REQUIRE(zombie);
   const ProgramRun ran = run_tracso({"--as-child", "true", *zombie});

@@ -49,6 +49,9 @@ class Child {
   std::string pending_;
 };
 
+/// A command whose child has ended and is not waited for: prints its pid, and ends with its stdin.
+std::vector<std::string> zombie_keeper();
+
 /// The doors to a process and what a probe wants to know of it.
 struct LiveTarget {
   std::unique_ptr<ProcessSource> process;
