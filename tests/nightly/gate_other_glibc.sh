@@ -10,11 +10,11 @@ set -u
 tracso=$(realpath "${1:?usage: gate_other_glibc.sh TRACSO [FOLDER] [SUITE...]}")
 folder=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
-suites=${*:-ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie ubuntu-resolute forky sid}
 here=$(dirname "$(realpath "$0")")
 suite_packages=python3
 # shellcheck source=tests/nightly/suites.sh
 . "$here/suites.sh"
+suites=${*:-$suites_by_glibc}
 if [ "$(id -u)" != 0 ]; then
   echo "gate_other_glibc.sh: needs root" >&2
   exit 77

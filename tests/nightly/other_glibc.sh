@@ -11,11 +11,11 @@ set -u
 live=$(realpath "${1:?usage: other_glibc.sh TRACSO_LIVE [FOLDER] [SUITE...]}")
 folder=${2:-$(mktemp -d)}
 shift $(($# < 2 ? $# : 2))
-suites=${*:-ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie ubuntu-resolute forky sid}
 here=$(dirname "$(realpath "$0")")
 suite_packages=python3
 # shellcheck source=tests/nightly/suites.sh
 . "$here/suites.sh"
+suites=${*:-$suites_by_glibc}
 
 check() { # LABEL COMMAND...
   local label=$1

@@ -1,4 +1,7 @@
 # Sourced by the scripts beside it: other Debian suites, unpacked beside the system. `folder` is where, `suite_packages` what.
+
+# One for each release of glibc, the oldest first.
+suites_by_glibc="ubuntu-xenial ubuntu-bionic ubuntu-focal bullseye ubuntu-jammy ubuntu-noble trixie ubuntu-resolute forky sid"
 # Packages come from where this system gets its own; nothing is installed. A suite `ubuntu-NAME` is one of Ubuntu's, from Ubuntu's
 # archive; Debian packages the keys of that.
 
